@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/matrix.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+
+namespace kith {
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+
+}  // namespace
+
+void detail::Unmap::operator()(float* p) const { munmap(p, bytes); }
+
+Matrix::Matrix(size_t rows, size_t cols) : rows_(rows), cols_(cols), stride_(padded(cols)) {
+  if (rows == 0 || cols == 0) return;
+  if (rows > SIZE_MAX / 2 / sizeof(float) / stride_) {
+    throw Error(ErrorKind::kLimit, "a table of {} x {} floats is larger than memory can be", rows,
+                cols);
+  }
+  const size_t bytes = rows * stride_ * sizeof(float);
+  void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) {
+    throw Error(ErrorKind::kLimit, "no memory for a table of {} x {} floats ({} MB)", rows, cols,
+                bytes >> 20);
+  }
+  if (bytes >= 4 * kHugePage) madvise(p, bytes, MADV_HUGEPAGE);
+  data_ = {static_cast<float*>(p), detail::Unmap{bytes}};
+}
+
+Matrix Matrix::copy() const {
+  Matrix out(rows_, cols_);
+  if (data_) std::memcpy(out.data_.get(), data_.get(), rows_ * stride_ * sizeof(float));
+  return out;
+}
+
+}  // namespace kith

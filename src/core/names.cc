@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/names.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "core/error.h"
+#include "core/hash.h"
+
+namespace kith {
+
+Names Names::from_parts(std::string bytes, std::vector<uint64_t> offsets, std::string_view where) {
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() != bytes.size() ||
+      !std::is_sorted(offsets.begin(), offsets.end())) {
+    throw Error(ErrorKind::kInput,
+                "{}: the offsets of the names do not fit their bytes; the file is damaged", where);
+  }
+  Names names;
+  names.bytes_ = std::move(bytes);
+  const size_t count = offsets.size() - 1;
+  names.offsets_ = std::move(offsets);
+  names.slots_.assign(std::bit_ceil(count + count / 2 + 8), 0);
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t& slot = names.slots_[names.slot_of(names[i])];
+    if (slot != 0) {
+      throw Error(ErrorKind::kInput, "{}: the name {} stands twice", where, names[i]);
+    }
+    slot = static_cast<uint32_t>(i + 1);
+  }
+  return names;
+}
+
+size_t Names::slot_of(std::string_view name) const {
+  const size_t mask = slots_.size() - 1;
+  for (size_t s = hash_bytes(name) & mask;; s = (s + 1) & mask) {
+    if (slots_[s] == 0 || (*this)[slots_[s] - 1] == name) return s;
+  }
+}
+
+std::optional<uint32_t> Names::find(std::string_view name) const {
+  if (slots_.empty()) return std::nullopt;
+  const uint32_t slot = slots_[slot_of(name)];
+  if (slot == 0) return std::nullopt;
+  return slot - 1;
+}
+
+uint32_t Names::add(std::string_view name) {
+  if (3 * (size() + 1) > 2 * slots_.size()) grow();
+  uint32_t& slot = slots_[slot_of(name)];
+  if (slot == 0) {
+    if (size() >= std::numeric_limits<uint32_t>::max() - 1) {
+      throw Error(ErrorKind::kLimit, "more than {} distinct names", size());
+    }
+    bytes_ += name;
+    offsets_.push_back(bytes_.size());
+    slot = static_cast<uint32_t>(size());
+  }
+  return slot - 1;
+}
+
+void Names::reserve(size_t names) {
+  offsets_.reserve(names + 1);
+  while (3 * names > 2 * slots_.size()) grow();
+}
+
+void Names::grow() {
+  slots_.assign(std::max<size_t>(16, slots_.size() * 2), 0);
+  for (size_t i = 0; i < size(); ++i) slots_[slot_of((*this)[i])] = static_cast<uint32_t>(i + 1);
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substitute = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row.back();
+}
+
+std::vector<std::string> similar_spellings(std::string_view wrong, const Names& names,
+                                           size_t most) {
+  const size_t limit = std::max<size_t>(1, wrong.size() / 3);
+  std::vector<std::pair<size_t, size_t>> found;  // distance, number
+  for (size_t i = 0; i < names.size(); ++i) {
+    const size_t a = names[i].size(), b = wrong.size();
+    if ((a > b ? a - b : b - a) > limit) continue;
+    const size_t distance = edit_distance(wrong, names[i]);
+    if (distance <= limit) found.emplace_back(distance, i);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> out;
+  for (size_t i = 0; i < found.size() && i < most; ++i) out.emplace_back(names[found[i].second]);
+  return out;
+}
+
+}  // namespace kith

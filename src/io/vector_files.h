@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Vectors in the formats of other tools: word2vec text and binary, GloVe text, NumPy, CSV.
+
+#include <string>
+#include <vector>
+
+#include "core/matrix.h"
+#include "core/names.h"
+
+namespace kith {
+
+// Named vectors without their history.
+struct NamedVectors {
+  Names names;
+  Matrix matrix;                 // names.size() rows
+  std::vector<uint64_t> counts;  // per name, or empty when unknown
+};
+
+enum class VectorFormat { kWord2vecBin, kWord2vecText, kGlove, kNpy, kCsv, kSafetensors };
+
+// Recognises the format from the bytes and reads it; plain, gzip or zstd. Memory never exceeds what
+// the bytes of the file justify. Bad input is Error(kInput) with file, line and what was found:
+// a wrong number of values, NaN or infinity, a word that stands twice (`duplicates` then counts it
+// and keeps the first), a header that claims more than there is, words that are not UTF-8.
+// A token may contain spaces in GloVe text (the last `dim` fields are the numbers).
+struct ReadReport {
+  VectorFormat format;
+  uint64_t duplicates = 0;    // dropped, the first was kept
+  uint64_t invalid_utf8 = 0;  // names repaired with U+FFFD
+};
+NamedVectors read_vectors(const std::string& path, ReadReport* report = nullptr);
+
+// Writes through AtomicFile. Text has 9 significant digits, so floats survive the round trip.
+// kNpy writes FILE (the matrix, <f4, C order) and FILE + ".names.txt" (a name a line).
+// Names with white space cannot be written as word2vec text or binary: Error(kInput) names one.
+void write_vectors(const std::string& path, VectorFormat format, const Names& names,
+                   const Matrix& matrix);
+
+}  // namespace kith
