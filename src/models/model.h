@@ -31,19 +31,24 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  // The model's own settings. The front end reads flags and files into them before training.
+  // The model's own settings. A front end reads flags and files into them before training.
   virtual Section settings() = 0;
 
   // Bytes that training on this corpus will take, tables and buffers included.
   virtual uint64_t memory_needed(const Corpus& corpus, const Job& job) const = 0;
-  // Trains, or goes on where a loaded checkpoint stopped. Returns early, at a safe point, when the
-  // job is cancelled; `finished()` tells.
+  // Trains, or goes on where a restored checkpoint stopped. Returns early, at a safe point, when
+  // the job is cancelled; `finished()` tells.
   virtual void train(const Corpus& corpus, Job& job) = 0;
   virtual bool finished() const = 0;
+  // Takes what a finished model has learned as the start of a new run, on a corpus whose
+  // vocabulary begins with this model's. Error(kUsage) if this kind cannot.
+  virtual void reopen() = 0;
 
-  // Named tensors and metadata for the model file; with what is needed to go on if `checkpoint`.
-  // Views of the model.
+  // Named tensors and metadata (its settings among them) for the model file; with what is needed
+  // to go on if `checkpoint`. Views of the model.
   virtual void pack(ArchiveWriter& out, bool checkpoint) const = 0;
+  // The reverse, settings included. Leaves the model as it was if it throws.
+  virtual void restore(const Archive& in) = 0;
 
   virtual const Names& names() const = 0;
   virtual std::span<const uint64_t> counts() const = 0;  // of the names; may be empty
@@ -57,11 +62,7 @@ enum class InputKind { kNone, kText };  // what a model learns from
 struct ModelInfo {
   std::string_view name, summary;
   InputKind input;
-  std::unique_ptr<Model> (*make)();                // untrained, default settings
-  std::unique_ptr<Model> (*load)(const Archive&);  // from a model file or checkpoint
-  // Grows a trained model for more text: `settings()` may be changed before train(). Null if the
-  // model cannot.
-  void (*extend)(Model&);
+  std::unique_ptr<Model> (*make)();  // untrained, default settings
 };
 
 std::span<const ModelInfo> models();
@@ -70,7 +71,7 @@ const ModelInfo& model(std::string_view name);  // Error(kUsage) with a suggesti
 // Opens a model file of any kind. Error(kInput) if it is a checkpoint, or of a kind this version
 // does not know.
 std::unique_ptr<Model> load_model(const std::string& path);
-// Writes one, with version, model name and checksum.
+// Writes one, with version, model name and checksum, and whatever else the front end wants kept.
 void save_model(const Model& model, std::string_view name, const std::string& path, bool checkpoint,
                 const std::map<std::string, std::string>& extra_metadata);
 
