@@ -65,6 +65,20 @@ std::string suggest(std::string_view wrong, std::span<const std::string_view> kn
 
 namespace detail {
 
+// A value as it is quoted in a message; text in quotes, so that "5" and 5 can be told apart.
+inline std::string show_found(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return fmt::format("\"{}\"", *text);
+  return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
+}
+
+// 1e6 and 5.0 are whole numbers too, as far as a double counts exactly.
+inline std::optional<int64_t> whole_number(const Value& value) {
+  if (const auto* v = std::get_if<int64_t>(&value)) return *v;
+  const auto* v = std::get_if<double>(&value);
+  if (v && std::trunc(*v) == *v && std::abs(*v) <= 0x1p53) return static_cast<int64_t>(*v);
+  return std::nullopt;
+}
+
 template <class T>
 T convert(std::string_view name, const Value& value) {
   if constexpr (std::is_enum_v<T>) {
@@ -74,26 +88,26 @@ T convert(std::string_view name, const Value& value) {
       if (*text == names[i]) return static_cast<T>(i);
     }
     throw Error(ErrorKind::kUsage, "{} must be one of {}; got {}", name, fmt::join(names, ", "),
-                text ? *text : "a value that is not text");
+                text ? *text : show_found(value));
   } else if constexpr (std::is_same_v<T, bool>) {
     if (const auto* v = std::get_if<bool>(&value)) return *v;
-    throw Error(ErrorKind::kUsage, "{} must be true or false", name);
+    throw Error(ErrorKind::kUsage, "{} must be true or false; got {}", name, show_found(value));
   } else if constexpr (std::is_same_v<T, double>) {
     if (const auto* v = std::get_if<double>(&value)) return *v;
     if (const auto* v = std::get_if<int64_t>(&value)) return static_cast<double>(*v);
-    throw Error(ErrorKind::kUsage, "{} must be a number", name);
+    throw Error(ErrorKind::kUsage, "{} must be a number; got {}", name, show_found(value));
   } else if constexpr (std::is_integral_v<T>) {
-    const auto* v = std::get_if<int64_t>(&value);
+    const auto v = whole_number(value);
     if (v && std::in_range<T>(*v)) return static_cast<T>(*v);
-    throw Error(ErrorKind::kUsage, "{} must be a whole number up to {}", name,
-                std::numeric_limits<T>::max());
+    throw Error(ErrorKind::kUsage, "{} must be a whole number from {} to {}; got {}", name,
+                std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), show_found(value));
   } else {
     static_assert(std::is_same_v<T, std::string>);
     if (const auto* v = std::get_if<std::string>(&value)) return *v;
     // A text that looks like a number is still a text.
     if (const auto* v = std::get_if<int64_t>(&value)) return fmt::format("{}", *v);
     if (const auto* v = std::get_if<double>(&value)) return fmt::format("{}", *v);
-    throw Error(ErrorKind::kUsage, "{} must be text", name);
+    throw Error(ErrorKind::kUsage, "{} must be text; got {}", name, show_found(value));
   }
 }
 
@@ -132,8 +146,12 @@ std::vector<FieldInfo> field_infos() {
   const C defaults{};
   for_each_field<C>([&](const auto& f) {
     using T = std::remove_cvref_t<decltype(defaults.*(f.member))>;
-    FieldInfo info{f.name, f.help, detail::type_name<T>(), detail::show(defaults.*(f.member))};
-    info.is_flag = std::is_same_v<T, bool>;
+    FieldInfo info{.name = f.name,
+                   .help = f.help,
+                   .type = detail::type_name<T>(),
+                   .default_text = detail::show(defaults.*(f.member)),
+                   .is_flag = std::is_same_v<T, bool>,
+                   .choices = {}};
     if constexpr (std::is_enum_v<T>) {
       info.choices.assign(EnumNames<T>::names.begin(), EnumNames<T>::names.end());
     }

@@ -4,9 +4,15 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "core/names.h"
+#include "core/utf8.h"
 
 namespace kith {
 namespace {
@@ -18,7 +24,9 @@ bool parse_all(std::string_view s, T& out) {
   return error == std::errc{} && stop == end;
 }
 
-Value parse_value(std::string_view s) {
+// What is typed for a text stays as it was typed: 007 and true are fine names.
+Value parse_value(std::string_view s, const FieldInfo& info) {
+  if (info.type == "text" || !info.choices.empty()) return std::string(s);
   if (s == "true" || s == "false") return s == "true";
   if (int64_t i; parse_all(s, i)) return i;
   if (double d; parse_all(s, d)) return d;
@@ -53,6 +61,55 @@ std::string_view long_name(std::string_view flag) {
   if (flag == "-h") return "help";
   if (flag == "-q") return "quiet";
   return "";
+}
+
+struct Flag {
+  const FieldInfo* info;
+  bool off;  // --no-...
+  std::string name() const { return std::string(info->name); }
+};
+
+// `text` is a flag with its dashes and without a value.
+Flag find_flag(std::string_view text, std::span<const Section> sections) {
+  const bool is_long = text.starts_with("--");
+  const std::string name = with_dashes(is_long ? text.substr(2) : long_name(text));
+  if (const FieldInfo* const info = find_field(name, sections)) return {info, false};
+  if (name.starts_with("no-")) {
+    const FieldInfo* const info = find_field(name.substr(3), sections);
+    if (info && info->is_flag) return {info, true};
+  }
+  throw Error(ErrorKind::kUsage, "unknown flag {}{}", text,
+              suggest(text.substr(is_long ? 2 : 1), all_names(sections)));
+}
+
+std::string read_text(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    throw Error(ErrorKind::kIo, "{}: this is a folder; name a file of settings", path);
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  if (!in) {
+    throw Error(ErrorKind::kIo, "{}: cannot read the settings: {}", path, std::strerror(errno));
+  }
+  return text;
+}
+
+// Between the quotes of a TOML string. TOML is UTF-8, so other bytes become U+FFFD.
+std::string escaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const Utf8Char c = decode_utf8(text);
+    if (c.state != Utf8Char::kValid) {
+      out += kReplacement;
+    } else if (c.code < 0x20 || c.code == 0x7f) {
+      out += fmt::format("\\u{:04x}", c.code);
+    } else {
+      if (c.code == '"' || c.code == '\\') out += '\\';
+      out += text.substr(0, c.length);
+    }
+    text.remove_prefix(c.length);
+  }
+  return out;
 }
 
 std::vector<Setting> settings_from_table(const toml::table& table, std::string_view where,
@@ -125,29 +182,20 @@ Arguments parse_arguments(std::span<const std::string_view> args,
       continue;
     }
     const size_t equals = arg.find('=');
-    const std::string_view flag = arg.substr(0, equals);
-    std::string name(flag.starts_with("--") ? flag.substr(2) : long_name(flag));
-    name = with_dashes(name);
-    const FieldInfo* info = find_field(name, sections);
-    bool off = false;
-    if (!info && name.starts_with("no-")) {
-      info = find_field(name.substr(3), sections);
-      off = info && info->is_flag;
-      if (off) name = name.substr(3);
-      if (!off) info = nullptr;
-    }
-    if (!info) {
-      throw Error(ErrorKind::kUsage, "unknown flag {}{}", flag,
-                  suggest(flag.substr(flag.starts_with("--") ? 2 : 1), all_names(sections)));
-    }
+    const std::string_view text = arg.substr(0, equals);
+    const Flag flag = find_flag(text, sections);
     if (equals != std::string_view::npos) {
-      out.settings.push_back({name, parse_value(arg.substr(equals + 1)), "command line"});
-    } else if (info->is_flag) {
-      out.settings.push_back({name, !off, "command line"});
-    } else if (i + 1 < args.size()) {
-      out.settings.push_back({name, parse_value(args[++i]), "command line"});
+      if (flag.off) throw Error(ErrorKind::kUsage, "{} takes no value; got {}", text, arg);
+      out.settings.push_back(
+          {flag.name(), parse_value(arg.substr(equals + 1), *flag.info), "command line"});
+    } else if (flag.info->is_flag) {
+      out.settings.push_back({flag.name(), !flag.off, "command line"});
+    } else if (i + 1 == args.size() || args[i + 1].starts_with("--")) {
+      // No text is meant to look like a flag; one that does is written with =.
+      throw Error(ErrorKind::kUsage, "{} needs a value{}", text,
+                  i + 1 == args.size() ? "" : fmt::format("; got {}", args[i + 1]));
     } else {
-      throw Error(ErrorKind::kUsage, "{} needs a value", flag);
+      out.settings.push_back({flag.name(), parse_value(args[++i], *flag.info), "command line"});
     }
   }
   return out;
@@ -155,7 +203,7 @@ Arguments parse_arguments(std::span<const std::string_view> args,
 
 std::vector<Setting> settings_from_toml(const std::string& path, std::string_view table) {
   try {
-    return settings_from_table(toml::parse_file(path), path, table);
+    return settings_from_table(toml::parse(read_text(path), path), path, table);
   } catch (const toml::parse_error& e) {
     throw Error(ErrorKind::kInput, "{}:{}: {}", path, e.source().begin.line, e.description());
   }
@@ -176,16 +224,8 @@ std::string to_toml(std::span<const Section> sections) {
     for (const FieldInfo& f : section.fields) {
       const std::string value = section.get(f.name);
       const bool bare = f.is_flag || f.type == "int" || f.type == "number";
-      if (bare) {
-        out += fmt::format("{} = {}\n", f.name, value);
-      } else {
-        std::string quoted;
-        for (const char c : value) {
-          if (c == '"' || c == '\\') quoted += '\\';
-          quoted += c;
-        }
-        out += fmt::format("{} = \"{}\"\n", f.name, quoted);
-      }
+      out += bare ? fmt::format("{} = {}\n", f.name, value)
+                  : fmt::format("{} = \"{}\"\n", f.name, escaped(value));
     }
   }
   return out;

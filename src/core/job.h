@@ -7,7 +7,9 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace kith {
@@ -42,18 +44,23 @@ class Job {
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
-  // Calls work(shard) for every shard in [0, shards) on `threads` threads. How the work is cut
-  // does not depend on the thread count, so neither do its seeds. Shards start in order. The
-  // first exception stops the rest and is rethrown here.
+  // Calls work(shard) for every shard in [0, shards) on `threads` threads, or work(shard, worker)
+  // with worker < threads, to find buffers of its own. How the work is cut does not depend on the
+  // thread count, so neither do its seeds. Shards start in order. The first exception stops the
+  // rest and is rethrown here.
   template <class Work>
   void for_each_shard(size_t shards, const Work& work) const {
     std::atomic<size_t> next{0};
     std::exception_ptr error;
     std::mutex error_mutex;
-    const auto worker = [&] {
+    const auto run = [&](size_t worker) {
       for (size_t s; (s = next.fetch_add(1)) < shards;) {
         try {
-          work(s);
+          if constexpr (std::is_invocable_v<Work, size_t, size_t>) {
+            work(s, worker);
+          } else {
+            work(s);
+          }
         } catch (...) {
           const std::lock_guard lock(error_mutex);
           if (!error) error = std::current_exception();
@@ -63,9 +70,14 @@ class Job {
     };
     {
       std::vector<std::jthread> pool;
-      for (int t = 1; t < threads && static_cast<size_t>(t) < shards; ++t)
-        pool.emplace_back(worker);
-      worker();
+      for (int t = 1; t < threads && static_cast<size_t>(t) < shards; ++t) {
+        try {
+          pool.emplace_back(run, static_cast<size_t>(t));
+        } catch (const std::system_error&) {
+          break;  // the system gives no more threads; those there are do the work
+        }
+      }
+      run(0);
     }
     if (error) std::rethrow_exception(error);
   }

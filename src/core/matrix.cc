@@ -20,7 +20,8 @@ void detail::Unmap::operator()(float* p) const { munmap(p, bytes); }
 
 Matrix::Matrix(size_t rows, size_t cols) : rows_(rows), cols_(cols), stride_(padded(cols)) {
   if (rows == 0 || cols == 0) return;
-  if (rows > SIZE_MAX / 2 / sizeof(float) / stride_) {
+  // Padding wraps to zero near the largest number.
+  if (stride_ < cols || rows > SIZE_MAX / 2 / sizeof(float) / stride_) {
     throw Error(ErrorKind::kLimit, "a table of {} x {} floats is larger than memory can be", rows,
                 cols);
   }

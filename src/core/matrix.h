@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace kith {
 
@@ -40,8 +41,12 @@ class Matrix {
   Matrix(size_t rows, size_t cols);
   Matrix(const Matrix&) = delete;
   Matrix& operator=(const Matrix&) = delete;
-  Matrix(Matrix&&) noexcept = default;
-  Matrix& operator=(Matrix&&) noexcept = default;
+  Matrix(Matrix&& other) noexcept { swap(other); }
+  Matrix& operator=(Matrix&& other) noexcept {
+    Matrix taken(std::move(other));  // what is moved from is empty, not half alive
+    swap(taken);
+    return *this;
+  }
 
   size_t rows() const { return rows_; }
   size_t cols() const { return cols_; }
@@ -54,6 +59,12 @@ class Matrix {
   Matrix copy() const;
 
  private:
+  void swap(Matrix& other) noexcept {
+    std::swap(rows_, other.rows_);
+    std::swap(cols_, other.cols_);
+    std::swap(stride_, other.stride_);
+    data_.swap(other.data_);
+  }
   size_t rows_ = 0, cols_ = 0, stride_ = 0;
   std::unique_ptr<float[], detail::Unmap> data_;
 };

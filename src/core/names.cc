@@ -11,6 +11,12 @@
 #include "core/hash.h"
 
 namespace kith {
+namespace {
+
+// A slot holds a number + 1 in 32 bits.
+constexpr size_t kMostNames = std::numeric_limits<uint32_t>::max() - 1;
+
+}  // namespace
 
 Names Names::from_parts(std::string bytes, std::vector<uint64_t> offsets, std::string_view where) {
   if (offsets.empty() || offsets.front() != 0 || offsets.back() != bytes.size() ||
@@ -21,6 +27,10 @@ Names Names::from_parts(std::string bytes, std::vector<uint64_t> offsets, std::s
   Names names;
   names.bytes_ = std::move(bytes);
   const size_t count = offsets.size() - 1;
+  if (count > kMostNames) {
+    throw Error(ErrorKind::kLimit, "{}: {} names, and more than {} cannot be told apart", where,
+                count, kMostNames);
+  }
   names.offsets_ = std::move(offsets);
   names.slots_.assign(std::bit_ceil(count + count / 2 + 8), 0);
   for (size_t i = 0; i < count; ++i) {
@@ -51,7 +61,7 @@ uint32_t Names::add(std::string_view name) {
   if (3 * (size() + 1) > 2 * slots_.size()) grow();
   uint32_t& slot = slots_[slot_of(name)];
   if (slot == 0) {
-    if (size() >= std::numeric_limits<uint32_t>::max() - 1) {
+    if (size() >= kMostNames) {
       throw Error(ErrorKind::kLimit, "more than {} distinct names", size());
     }
     bytes_ += name;
@@ -72,14 +82,18 @@ void Names::grow() {
 }
 
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  // Rows of the usual table for the first i - 2, i - 1 and i letters of a.
+  std::vector<size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
+    before.swap(above);
+    above.swap(row);
+    row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substitute = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
     }
   }
   return row.back();

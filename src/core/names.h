@@ -47,6 +47,7 @@ class Names {
 // distance at most a third of the length. Earlier (more frequent) names win ties.
 std::vector<std::string> similar_spellings(std::string_view wrong, const Names& names,
                                            size_t most = 3);
+// Letters to insert, delete or replace, or neighbours to swap, to make one of the other.
 size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace kith

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each target does its own set-up (Debian packages, if any are missing), so each can be the first.
+# The work itself is CMake's; see CMakePresets.json for the builds.
+
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 30
+MUTATIONS ?= 100000
+# The system's interpreter: the one that Debian's numpy and gensim belong to.
+PYTHON := /usr/bin/python3 -B
+SOURCES = $(shell find src cli tests bench fuzz python -name '*.h' -o -name '*.cc' 2>/dev/null)
+# The thread sanitizer of gcc 12 fails on kernels that randomise addresses widely.
+NO_ASLR := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS)
+
+configure = cmake --preset $(1) --log-level=WARNING -Wno-dev >build/$(1).log || \
+            { cat build/$(1).log; exit 1; }
+build = mkdir -p build && { $(call configure,$(1)); } && \
+        cmake --build build/$(1) -j $(JOBS) $(addprefix --target ,$(2))
+
+.PHONY: all demo test check bench format clean help
+.PHONY: test-asan test-tsan layers format-check tidy fuzz mutate
+.NOTPARALLEL:
+
+all: ## build build/release/kith (what plain `make` does)
+	@tools/setup.sh build
+	@$(call build,release,kith)
+
+demo: ## train on WordNet's glosses and show what was learned
+	@tools/setup.sh demo
+	@$(call build,release,kith)
+	build/release/kith demo --folder build/demo
+
+test: ## layers, formatting, unit and end-to-end tests
+	@tools/setup.sh test
+	@$(call build,release)
+	@$(MAKE) --no-print-directory layers format-check
+	$(CTEST) --test-dir build/release
+
+check: ## everything: test, sanitizers, clang-tidy, fuzzing, mutated files
+	@tools/setup.sh check
+	@$(MAKE) --no-print-directory test test-asan test-tsan tidy fuzz mutate
+
+bench: ## speed and quality beside fasttext: make bench DATA=folder [BENCH="--quick"]
+	@test -n "$(DATA)" || { echo "make bench needs DATA=folder; see bench/README.md" >&2; exit 2; }
+	@tools/setup.sh bench
+	@$(call build,release,kith bench_peak bench_read_corpus)
+	$(PYTHON) bench/run.py --build build/release --data "$(DATA)" --out build/bench $(BENCH)
+
+format: ## format all C++ in place
+	@tools/setup.sh test
+	clang-format -i $(SOURCES)
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
+
+test-asan: ## the tests under the address and undefined-behaviour sanitizers
+	@tools/setup.sh test
+	@$(call build,asan)
+	UBSAN_OPTIONS=print_stacktrace=1 $(CTEST) --test-dir build/asan
+
+test-tsan: ## the tests under the thread sanitizer
+	@tools/setup.sh test
+	@mkdir -p build && { $(call configure,tsan); } && $(NO_ASLR) cmake --build build/tsan -j $(JOBS)
+	TSAN_OPTIONS=halt_on_error=1 $(NO_ASLR) $(CTEST) --test-dir build/tsan
+
+layers:
+	$(PYTHON) tools/check_layers.py .
+
+format-check:
+	@clang-format --dry-run -Werror $(SOURCES)
+
+tidy: ## clang-tidy over all sources
+	@tools/setup.sh check
+	@mkdir -p build && { $(call configure,release); }
+	tools/tidy.sh build/release $(JOBS)
+
+fuzz: ## each libFuzzer target for FUZZ_SECONDS (30)
+	@tools/setup.sh check
+	@$(call build,fuzz,fuzzers)
+	@$(call build,release,read_many)
+	tools/fuzz.sh build/fuzz build/release/read_many $(FUZZ_SECONDS)
+
+mutate: ## MUTATIONS (100000) damaged model and vector files against the readers
+	@tools/setup.sh check
+	@$(call build,release,read_many)
+	$(PYTHON) tests/mutate.py --read-many build/release/read_many --keep build/mutate $(MUTATIONS)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/matrix.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "core/error.h"
+
+namespace kith {
+namespace {
+
+TEST(Matrix, RowsAreAlignedPaddedAndZero) {
+  for (const size_t cols : {1, 15, 16, 17, 100, 304}) {
+    Matrix m(5, cols);
+    EXPECT_EQ(m.stride() % kRowPad, 0u);
+    EXPECT_GE(m.stride(), cols);
+    EXPECT_LT(m.stride(), cols + kRowPad);
+    for (size_t r = 0; r < 5; ++r) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(m.view().row(r)) % 64, 0u);
+      EXPECT_EQ(m.row(r).data(), m.view().row(r));
+      EXPECT_EQ(m.row(r).size(), cols);
+      for (size_t c = 0; c < m.stride(); ++c) EXPECT_EQ(m.view().row(r)[c], 0.0f);
+    }
+  }
+}
+
+TEST(Matrix, ACopyIsApart) {
+  Matrix m(3, 5);
+  for (size_t r = 0; r < 3; ++r) {
+    for (size_t c = 0; c < 5; ++c) m.row(r)[c] = static_cast<float>(10 * r + c);
+  }
+  Matrix copy = m.copy();
+  m.row(1)[2] = -1;
+  EXPECT_EQ(copy.row(1)[2], 12.0f);
+  EXPECT_EQ(copy.row(2)[4], 24.0f);
+  EXPECT_EQ(copy.cols(), 5u);
+  EXPECT_EQ(Matrix().copy().rows(), 0u);
+}
+
+TEST(Matrix, MovesItsRows) {
+  Matrix m(2, 3);
+  m.row(1)[2] = 7;
+  const float* const place = m.row(0).data();
+  Matrix moved = std::move(m);
+  EXPECT_EQ(moved.row(0).data(), place);
+  Matrix other(100, 100);
+  other = std::move(moved);
+  EXPECT_EQ(other.rows(), 2u);
+  EXPECT_EQ(other.row(1)[2], 7.0f);
+}
+
+TEST(Matrix, EmptyOnesCostNothing) {
+  EXPECT_EQ(Matrix(0, 10).rows(), 0u);
+  EXPECT_EQ(Matrix(10, 0).cols(), 0u);
+}
+
+TEST(Matrix, AbsurdSizesAreRefusedWithTheirSize) {
+  const std::pair<size_t, size_t> sizes[] = {{SIZE_MAX, 1},
+                                             {1, SIZE_MAX},
+                                             {SIZE_MAX, SIZE_MAX},
+                                             {1, SIZE_MAX - 14},
+                                             {size_t{1} << 32, size_t{1} << 32},
+                                             {size_t{1} << 30, size_t{1} << 24}};
+  for (const auto& [rows, cols] : sizes) {
+    try {
+      const Matrix m(rows, cols);
+      ADD_FAILURE() << rows << " x " << cols << " was made";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::kLimit);
+      EXPECT_PRED_FORMAT2(testing::IsSubstring, fmt::format("{} x {}", rows, cols), e.what());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kith

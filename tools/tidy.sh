@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs clang-tidy (settings in .clang-tidy) over the sources of a build folder.
+# usage: tools/tidy.sh BUILD_FOLDER JOBS [FILE_PATTERN...]
+set -eu
+build=$1
+jobs=$2
+shift 2
+[ $# -gt 0 ] || set -- "$PWD/(src|cli|tests|bench)/"
+log=$build/tidy.log
+if run-clang-tidy -quiet -p "$build" -j "$jobs" -header-filter="$PWD/(src|cli)/" "$@" \
+  >"$log" 2>&1; then
+  echo "clang-tidy: $(grep -c '^clang-tidy' "$log") files, no findings"
+else
+  grep -E 'warning:|error:' "$log" | sort -u || cat "$log"
+  echo "clang-tidy: findings; all of it is in $log" >&2
+  exit 1
+fi
