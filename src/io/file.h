@@ -42,7 +42,8 @@ class MappedFile {
 
 // Writes a file so that its name always shows a whole one: a temporary file in the same folder,
 // fsync, rename, fsync of the folder. Without commit() nothing remains. A full disk or a
-// read-only folder is Error(kIo), and what stood there before stays. Path "-" is standard output.
+// read-only folder is Error(kIo), and what stood there before stays. Path "-" is standard output;
+// that, a pipe and a device are written to directly. A symbolic link stays and its target changes.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -51,11 +52,14 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
   void write(std::span<const char> bytes);  // buffered
   void write(std::string_view text) { write(std::span(text.data(), text.size())); }
+  void write(const std::string& text) { write(std::string_view(text)); }
+  void write(const char* text) { write(std::string_view(text)); }
   void commit();
 
  private:
   void flush();
-  std::string path_, temporary_;
+  std::string path_, where_;        // as given, and as messages say it
+  std::string target_, temporary_;  // links followed; empty when written to directly
   std::string buffer_;
   int fd_ = -1;
 };

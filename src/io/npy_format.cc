@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy's .npy (versions 1 to 3) with the names of the rows in a text file beside it.
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+
+#include "core/error.h"
+#include "io/vector_formats.h"
+
+namespace kith {
+namespace {
+
+constexpr size_t kMaxNpyHeader = size_t{1} << 20;
+
+struct NpyHeader {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<uint64_t> shape;
+};
+
+// Reads the header, which is a Python dictionary of three entries. Only what NumPy writes is
+// understood; anything else is refused.
+class DictReader {
+ public:
+  DictReader(std::string_view text, std::string_view where) : text_(text), where_(where) {}
+
+  NpyHeader read() {
+    NpyHeader header;
+    unsigned seen = 0;
+    expect('{');
+    while (!accept('}')) {
+      const std::string key = quoted();
+      expect(':');
+      const unsigned bit = key == "descr" ? 1 : key == "fortran_order" ? 2 : key == "shape" ? 4 : 0;
+      if (bit == 0 || (seen & bit) != 0) wrong();
+      seen |= bit;
+      if (bit == 1) header.descr = quoted();
+      if (bit == 2) header.fortran_order = truth();
+      if (bit == 4) header.shape = tuple();
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    skip_space();
+    if (seen != 7 || at_ != text_.size()) wrong();
+    return header;
+  }
+
+ private:
+  void skip_space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+  }
+  bool accept(char c) {
+    skip_space();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) wrong();
+  }
+  std::string quoted() {
+    const char quote = accept('"') ? '"' : '\'';
+    if (quote == '\'') expect('\'');
+    const size_t end = text_.find(quote, at_);
+    if (end == std::string_view::npos) wrong();
+    std::string out(text_.substr(at_, end - at_));
+    at_ = end + 1;
+    return out;
+  }
+  bool truth() {
+    skip_space();
+    for (const std::string_view word : {"False", "True"}) {
+      if (text_.substr(at_, word.size()) != word) continue;
+      at_ += word.size();
+      return word == "True";
+    }
+    wrong();
+  }
+  std::vector<uint64_t> tuple() {
+    std::vector<uint64_t> out;
+    expect('(');
+    while (!accept(')')) {
+      skip_space();
+      uint64_t value = 0;
+      const char* const begin = text_.data() + at_;
+      const auto [stop, code] = std::from_chars(begin, text_.data() + text_.size(), value);
+      if (code != std::errc() || out.size() == 32) wrong();
+      out.push_back(value);
+      at_ += static_cast<size_t>(stop - begin);
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return out;
+  }
+  [[noreturn]] void wrong() const {
+    throw Error(ErrorKind::kInput,
+                "{}: the NumPy header is not understood at its byte {}; save the matrix again with "
+                "numpy.save",
+                where_, at_);
+  }
+
+  std::string_view text_, where_;
+  size_t at_ = 0;
+};
+
+NpyHeader take_header(VectorInput& input) {
+  const std::string prefix(input.take(8));
+  const unsigned version = prefix.size() == 8 ? static_cast<unsigned char>(prefix[6]) : 0;
+  const size_t width = version == 1 ? 2 : 4;
+  uint32_t length = 0;
+  const std::string_view bytes = input.take(width);
+  if (version < 1 || version > 3 || bytes.size() < width) {
+    throw Error(ErrorKind::kInput,
+                "{}: the file is cut off or of another version of the NumPy format than 1 to 3",
+                input.where());
+  }
+  std::memcpy(&length, bytes.data(), width);
+  if (length > kMaxNpyHeader || input.peek(length).size() < length) {
+    throw Error(ErrorKind::kInput,
+                "{}: the NumPy header claims {} bytes, which is more than there are or than 1 MiB; "
+                "the file is cut off or damaged",
+                input.where(), length);
+  }
+  return DictReader(input.take(length), input.where()).read();
+}
+
+// Refuses what cannot be read as rows of numbers, with the way to make it so.
+void check_header(const NpyHeader& header, const std::string& where) {
+  if (header.descr != "<f4" && header.descr != "<f8") {
+    throw Error(ErrorKind::kInput,
+                "{}: the matrix has the type {} but <f4 or <f8 is needed; convert it with "
+                "a.astype(numpy.float32)",
+                where, shown(header.descr));
+  }
+  if (header.fortran_order) {
+    throw Error(ErrorKind::kInput,
+                "{}: the matrix is stored by columns; convert it with numpy.ascontiguousarray(a)",
+                where);
+  }
+  if (header.shape.size() != 2 || header.shape[1] == 0 || header.shape[1] > kMaxDim) {
+    throw Error(ErrorKind::kInput,
+                "{}: the array has the shape ({}) but rows and 1 to {} columns are needed", where,
+                fmt::join(header.shape, ", "), kMaxDim);
+  }
+}
+
+// The names of the rows, one a line, if that file is there; else the rows are called 0, 1, ...
+class NameLines {
+ public:
+  explicit NameLines(const std::string& matrix_path) {
+    const std::string path = matrix_path + ".names.txt";
+    std::error_code ignored;
+    if (matrix_path != "-" && std::filesystem::exists(path, ignored)) input_.emplace(path);
+  }
+  std::string next(uint64_t row, uint64_t rows) {
+    if (!input_) return std::to_string(row);
+    std::string_view line;
+    if (!input_->line(line)) {
+      throw Error(ErrorKind::kInput, "{}: {} names for the {} rows of the matrix beside it",
+                  input_->where(), row, rows);
+    }
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    return std::string(line);
+  }
+  void expect_end(uint64_t rows) {
+    std::string_view line;
+    if (input_ && input_->line(line)) {
+      throw Error(ErrorKind::kInput, "{}:{}: more names than the {} rows of the matrix beside it",
+                  input_->where(), input_->line_number(), rows);
+    }
+  }
+
+ private:
+  std::optional<VectorInput> input_;
+};
+
+template <class T>
+void take_row(std::string_view bytes, std::vector<float>& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    T x;
+    std::memcpy(&x, bytes.data() + i * sizeof(T), sizeof(T));
+    values[i] = static_cast<float>(x);
+  }
+}
+
+}  // namespace
+
+NamedVectors read_npy(VectorInput& input, ReadReport& report) {
+  const NpyHeader header = take_header(input);
+  check_header(header, input.where());
+  const uint64_t rows = header.shape[0];
+  const size_t dim = header.shape[1];
+  const size_t row_bytes = dim * (header.descr == "<f4" ? 4 : 8);
+  NameLines names(input.path());
+  VectorBuilder builder(dim);
+  std::vector<float> values(dim);
+  for (uint64_t row = 0; row < rows; ++row) {
+    const std::string_view bytes = input.take(row_bytes);
+    if (bytes.size() < row_bytes) {
+      throw Error(ErrorKind::kInput,
+                  "{}: the header claims {} rows of {} bytes but the file ends in row {}; it is "
+                  "cut off",
+                  input.where(), rows, row_bytes, row + 1);
+    }
+    header.descr == "<f4" ? take_row<float>(bytes, values) : take_row<double>(bytes, values);
+    builder.add(names.next(row, rows), values, fmt::format("{}: row {}", input.where(), row + 1));
+  }
+  if (!input.peek(1).empty()) {
+    throw Error(ErrorKind::kInput, "{}: bytes follow the {} rows that the header claims",
+                input.where(), rows);
+  }
+  names.expect_end(rows);
+  return builder.finish(report, input.where());
+}
+
+void write_npy(const std::string& path, const Names& names, const Matrix& matrix) {
+  if (path == "-") {
+    throw Error(ErrorKind::kUsage,
+                "npy makes two files, the matrix and its names, so it needs a file name");
+  }
+  std::string header =
+      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", matrix.rows(),
+                  matrix.cols());
+  // The data begin at a multiple of 64 bytes, behind 10 bytes of prefix and a newline.
+  header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 11, ' ');
+  header += '\n';
+  const auto length = static_cast<uint16_t>(header.size());
+  AtomicFile file(path), list(path + ".names.txt");
+  file.write(kNpyMagic);
+  file.write(std::string_view("\x01\x00", 2));
+  file.write(std::span(reinterpret_cast<const char*>(&length), 2));
+  file.write(header);
+  for (size_t r = 0; r < matrix.rows(); ++r) {
+    file.write(std::span(reinterpret_cast<const char*>(matrix.row(r).data()),
+                         matrix.cols() * sizeof(float)));
+    list.write(names[r]);
+    list.write("\n");
+  }
+  list.commit();
+  file.commit();
+}
+
+}  // namespace kith
