@@ -5,10 +5,9 @@
 // final ones (by frequency, rare words gone) in place. So text may be larger than memory, may be
 // compressed, and may come from standard input.
 //
-// Memory: about 40 bytes + its letters per distinct word while reading, 12 bytes + letters per
-// kept word afterwards, and buffers of a few MB, whatever the size of the text.
+// Memory: about 40 bytes + its letters per distinct word while reading, about 25 bytes + letters
+// per kept word afterwards, and buffers of a few MB, whatever the size of the text or of a line.
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,48 +15,18 @@
 #include <string>
 #include <vector>
 
-#include "config/fields.h"
 #include "core/ids.h"
 #include "core/names.h"
+#include "data/corpus_options.h"
 #include "io/file.h"
 
 namespace kith {
 
-enum class Tokens {
-  kSpaces,  // what white space separates is a word, as it stands
-  kWords,   // runs of letters, marks and digits (and apostrophes inside), in lower case
-};
-enum class InvalidUtf8 { kReplace, kDrop, kError };
-
-struct CorpusOptions {
-  Tokens tokens = Tokens::kSpaces;
-  int64_t min_count = 5;
-  int64_t max_vocab = 0;
-  int64_t max_word = 1000;
-  InvalidUtf8 invalid_utf8 = InvalidUtf8::kReplace;
-  int64_t holdout = 50000;
-
-  static constexpr std::tuple fields{
-      field("tokens", &CorpusOptions::tokens,
-            "what a word is: split at spaces, or lower-case runs of letters and digits"),
-      field("min-count", &CorpusOptions::min_count, "drop words that occur less often")
-          .between(1, 1e15),
-      field("max-vocab", &CorpusOptions::max_vocab, "keep the most frequent words only; 0 for all")
-          .between(0, 4e9),
-      field("max-word", &CorpusOptions::max_word, "drop words of more bytes").between(1, 1e6),
-      field("invalid-utf8", &CorpusOptions::invalid_utf8,
-            "bytes that are not UTF-8: replace by U+FFFD, drop the word, or stop"),
-      field("holdout", &CorpusOptions::holdout,
-            "words held out to score the model, at most 1 % of the text; 0 for none")
-          .between(0, 1e9),
-  };
-};
-
 // What was seen on the way: printed before training, stored with the model.
 struct CorpusProfile {
   uint64_t bytes = 0, lines = 0;
-  uint64_t tokens = 0;        // words read
-  uint64_t types = 0;         // distinct words read
+  uint64_t tokens = 0;        // words read, those that were dropped included
+  uint64_t types = 0;         // distinct words read, those too long or bad left out
   uint64_t kept = 0;          // words in the vocabulary, held-out ones included
   uint64_t too_long = 0;      // words over max-word, dropped
   uint64_t invalid_utf8 = 0;  // words with bytes that are not UTF-8
@@ -108,12 +77,3 @@ class Corpus {
 };
 
 }  // namespace kith
-
-template <>
-struct kith::EnumNames<kith::Tokens> {
-  static constexpr std::array<std::string_view, 2> names{"spaces", "words"};
-};
-template <>
-struct kith::EnumNames<kith::InvalidUtf8> {
-  static constexpr std::array<std::string_view, 3> names{"replace", "drop", "error"};
-};
