@@ -15,7 +15,17 @@ enum class AnalogyRule {
   kMul,  // 3CosMul: argmax cos'(x,b) cos'(x,c) / (cos'(x,a) + 1e-3), cos' = (1 + cos) / 2
 };
 
-// The best answers to a : b = c : ?, the three given words excluded.
+// The rows of a question a : b = c : ?
+struct Analogy {
+  uint32_t a, b, c;
+};
+
+// The best answers to each question, the three given words excluded. Cheaper by far than a search
+// for b - a + c: only the distinct words of the questions are compared with the rows.
+std::vector<std::vector<Neighbour>> analogies(const Space& space,
+                                              std::span<const Analogy> questions, AnalogyRule rule,
+                                              const SearchOptions& options);
+// The same for one question.
 std::vector<Neighbour> analogy(const Space& space, uint32_t a, uint32_t b, uint32_t c,
                                AnalogyRule rule, const SearchOptions& options);
 

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/neighbours.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+
+#include "query/search.h"
+#include "query/test_space.h"
+
+namespace kith {
+namespace {
+
+using Lists = std::vector<std::vector<uint32_t>>;
+
+// Small integers: every product and sum is exact, so that ties are ties.
+Matrix integer_matrix(size_t rows, size_t dim, uint64_t seed) {
+  Matrix m(rows, dim);
+  for (size_t i = 0; i < rows; ++i) {
+    Rng rng(seed, i);
+    for (float& x : m.row(i)) x = static_cast<float>(rng.below(3)) - 1;
+  }
+  return m;
+}
+
+struct Allowed {
+  size_t restrict_to;
+  std::set<uint32_t> excluded;
+};
+// Every row compared and sorted, in double precision on the space's own unit vectors.
+std::vector<Neighbour> brute_force(const Space& space, std::span<const float> query, size_t top,
+                                   const Allowed& allowed) {
+  std::vector<std::pair<double, uint32_t>> all;
+  for (uint32_t row = 0; row < std::min(space.size(), allowed.restrict_to); ++row) {
+    const auto unit = space.unit().row(row);
+    const bool zero = std::all_of(unit.begin(), unit.end(), [](float x) { return x == 0; });
+    if (!zero && !allowed.excluded.contains(row)) all.emplace_back(-exact_cosine(query, unit), row);
+  }
+  std::sort(all.begin(), all.end());
+  std::vector<Neighbour> best;
+  for (size_t i = 0; i < all.size() && i < top; ++i) {
+    best.push_back({all[i].second, static_cast<float>(-all[i].first)});
+  }
+  return best;
+}
+
+// The same scores in the same places; rows may change places only where scores nearly tie.
+void expect_same(const std::vector<Neighbour>& got, const std::vector<Neighbour>& expected,
+                 const Space& space, std::span<const float> query) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_NEAR(got[i].score, expected[i].score, 1e-5) << "place " << i;
+    ASSERT_NEAR(got[i].score, exact_cosine(query, space.unit().row(got[i].row)), 1e-5);
+    if (i > 0) {
+      ASSERT_TRUE(query::better(got[i - 1], got[i])) << "place " << i;
+    }
+  }
+}
+
+TEST(ExactNeighbours, EqualsBruteForce) {
+  for (const size_t rows : {1, 3, 50, 1000}) {
+    for (const size_t dim : {1, 5, 16, 33, 300}) {
+      const TestSpace t(random_matrix(rows, dim, 1));
+      const Matrix queries = random_matrix(9, dim, 2);
+      const auto found = exact_neighbours(t.space, queries, {}, {.top = 7});
+      ASSERT_EQ(found.size(), 9u);
+      for (size_t q = 0; q < 9; ++q) {
+        expect_same(found[q], brute_force(t.space, queries.row(q), 7, {rows, {}}), t.space,
+                    queries.row(q));
+      }
+    }
+  }
+}
+
+TEST(ExactNeighbours, LeavesOutExcludedAndRareRows) {
+  constexpr size_t kRows = 700, kLimit = 411;
+  const TestSpace t(random_matrix(kRows, 20, 3));
+  const Matrix queries = random_matrix(40, 20, 4);
+  Lists exclude(40);
+  for (size_t q = 0; q < 40; ++q) {
+    // The five best, in no order and one of them twice; and a row that does not exist.
+    for (const Neighbour& n : brute_force(t.space, queries.row(q), 5, {kLimit, {}})) {
+      exclude[q].insert(exclude[q].begin(), n.row);
+    }
+    exclude[q].push_back(exclude[q][0]);
+    exclude[q].push_back(99999);
+  }
+  const auto found =
+      exact_neighbours(t.space, queries, exclude, {.top = 10, .restrict_to = kLimit});
+  for (size_t q = 0; q < 40; ++q) {
+    const std::set<uint32_t> out(exclude[q].begin(), exclude[q].end());
+    expect_same(found[q], brute_force(t.space, queries.row(q), 10, {kLimit, out}), t.space,
+                queries.row(q));
+    for (const Neighbour& n : found[q]) {
+      EXPECT_LT(n.row, kLimit);
+      EXPECT_FALSE(out.contains(n.row));
+    }
+  }
+}
+
+TEST(ExactNeighbours, TiesGoToTheLowerRow) {
+  // 3000 rows of only a few directions: whole crowds share each place.
+  const TestSpace t(integer_matrix(3000, 3, 5));
+  const Matrix queries = integer_matrix(30, 3, 6);
+  for (const size_t top : {1, 10, 200}) {
+    const auto found = exact_neighbours(t.space, queries, {}, {.top = top, .threads = 2});
+    for (size_t q = 0; q < 30; ++q) {
+      for (size_t i = 1; i < found[q].size(); ++i) {
+        ASSERT_TRUE(query::better(found[q][i - 1], found[q][i]));
+      }
+      // Nobody who was left out beats, or equals with a lower row, the last who was taken.
+      std::set<uint32_t> taken;
+      for (const Neighbour& n : found[q]) taken.insert(n.row);
+      Matrix again(1, 3);
+      std::copy(queries.row(q).begin(), queries.row(q).end(), again.row(0).begin());
+      const auto all = exact_neighbours(t.space, again, {}, {.top = 3000}).front();
+      for (const Neighbour& n : all) {
+        if (!taken.contains(n.row)) {
+          ASSERT_TRUE(query::better(found[q].back(), n));
+        }
+      }
+    }
+  }
+}
+
+TEST(ExactNeighbours, ThreadsAndCompanyDoNotChangeABit) {
+  const TestSpace t(random_matrix(5000, 50, 7));
+  for (const size_t count : {1, 2, 5, 600, 1300}) {  // row ranges, and tiles of queries
+    const Matrix queries = random_matrix(count, 50, 8);
+    const auto one = exact_neighbours(t.space, queries, {}, {.top = 10, .threads = 1});
+    for (const int threads : {2, 8}) {
+      EXPECT_TRUE(
+          same(one, exact_neighbours(t.space, queries, {}, {.top = 10, .threads = threads})))
+          << count << " queries, " << threads << " threads";
+    }
+    Matrix last(1, 50);
+    std::copy(queries.row(count - 1).begin(), queries.row(count - 1).end(), last.row(0).begin());
+    EXPECT_TRUE(same({one.back()}, exact_neighbours(t.space, last, {}, {.top = 10})));
+  }
+}
+
+TEST(ExactNeighbours, RowsWithoutDirectionNeverMatch) {
+  Matrix m = random_matrix(60, 4, 9);
+  for (const size_t zero : {0, 17, 59}) std::fill(m.row(zero).begin(), m.row(zero).end(), 0.0f);
+  m.row(20)[2] = std::numeric_limits<float>::quiet_NaN();
+  m.row(21)[0] = std::numeric_limits<float>::infinity();
+  const TestSpace t(m);
+  Matrix queries = random_matrix(3, 4, 10);
+  std::fill(queries.row(1).begin(), queries.row(1).end(), 0.0f);
+  const auto found = exact_neighbours(t.space, queries, {}, {.top = 100});
+  EXPECT_EQ(found[0].size(), 55u);  // everybody else, those at an obtuse angle too
+  EXPECT_LT(found[0].back().score, 0);
+  for (const Neighbour& n : found[0]) {
+    EXPECT_FALSE((std::set<uint32_t>{0, 17, 20, 21, 59}.contains(n.row))) << n.row;
+  }
+  EXPECT_TRUE(found[1].empty());
+  EXPECT_EQ(found[2].size(), 55u);
+}
+
+TEST(ExactNeighbours, AcceptsNothing) {
+  const TestSpace t(random_matrix(5, 3, 11)), empty{Matrix(0, 3)};
+  EXPECT_TRUE(exact_neighbours(t.space, Matrix(0, 3), {}, {}).empty());
+  EXPECT_TRUE(exact_neighbours(t.space, random_matrix(1, 3, 1), {}, {.top = 0}).front().empty());
+  EXPECT_TRUE(exact_neighbours(empty.space, random_matrix(1, 3, 1), {}, {}).front().empty());
+  const Lists all{{0, 1, 2, 3, 4}};
+  EXPECT_TRUE(exact_neighbours(t.space, random_matrix(1, 3, 1), all, {}).front().empty());
+}
+
+TEST(ExactNeighbours, SaysWhatDoesNotFit) {
+  const TestSpace t(random_matrix(5, 3, 11));
+  EXPECT_EQ(message_of(ErrorKind::kUsage,
+                       [&] { exact_neighbours(t.space, random_matrix(1, 4, 1), {}, {}); }),
+            "queries of 4 numbers do not fit vectors of 3");
+  EXPECT_EQ(message_of(ErrorKind::kUsage,
+                       [&] { exact_neighbours(t.space, random_matrix(1, 3, 1), Lists(2), {}); }),
+            "2 lists of excluded rows do not fit 1 queries");
+  const Names names;
+  EXPECT_EQ(message_of(ErrorKind::kUsage, [&] { Space(names, random_matrix(1, 3, 1)); }),
+            "0 names do not fit 1 vectors");
+}
+
+TEST(Space, ScalesRowsToLengthOne) {
+  Matrix m = random_matrix(3, 10, 12);
+  for (float& x : m.row(1)) x *= 1e-30f;  // squares vanish in single precision
+  for (float& x : m.row(2)) x *= 1e30f;   // and overflow here
+  const TestSpace t(m);
+  for (size_t i = 0; i < 3; ++i) {
+    double squares = 0;
+    for (const float x : t.space.unit().row(i)) squares += static_cast<double>(x) * x;
+    EXPECT_NEAR(squares, 1, 1e-6) << i;
+    EXPECT_NEAR(exact_cosine(t.space.unit().row(i), m.row(i)), 1, 1e-6) << i;
+  }
+  EXPECT_TRUE(t.space.zero_rows().empty());
+}
+
+TEST(Space, UnknownNamesGetTheNearestSpellings) {
+  auto [names, matrix] = named({{"king", {1}}, {"kind", {1}}, {"queen", {1}}, {"ring", {1}}});
+  const TestSpace t(std::move(names), matrix);
+  EXPECT_EQ(t.space.row("queen"), 2u);
+  EXPECT_EQ(message_of(ErrorKind::kInput, [&] { t.space.row("kint"); }),
+            "kint is not in the vocabulary; nearest spellings: king, kind");
+  EXPECT_EQ(message_of(ErrorKind::kInput, [&] { t.space.row("xylophone"); }),
+            "xylophone is not in the vocabulary");
+  const std::string page(10000, 'x');
+  EXPECT_LT(message_of(ErrorKind::kInput, [&] { t.space.row(page); }).size(), 100u);
+}
+
+TEST(TopList, KeepsTheBestInAnyOrder) {
+  std::vector<Neighbour> all;
+  for (uint32_t i = 0; i < 200; ++i) all.push_back({i, static_cast<float>(i * 37 % 20)});
+  std::vector<Neighbour> expected = all;
+  std::sort(expected.begin(), expected.end(), query::better);
+  expected.resize(15);
+  std::reverse(all.begin(), all.end());
+  query::TopList best(15);
+  for (const Neighbour& n : all) best.offer(n);
+  EXPECT_TRUE(same({best.take()}, {expected}));
+}
+
+}  // namespace
+}  // namespace kith
