@@ -3,6 +3,8 @@
 // What a front end needs from a model. Virtual, but called a few times per run: per-example work
 // happens inside `train`, on concrete types.
 
+#include <array>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +17,7 @@
 #include "core/names.h"
 #include "data/corpus.h"
 #include "io/archive.h"
+#include "io/vector_files.h"
 
 namespace kith {
 
@@ -71,8 +74,19 @@ const ModelInfo& model(std::string_view name);  // Error(kUsage) with a suggesti
 // Opens a model file of any kind. Error(kInput) if it is a checkpoint, or of a kind this version
 // does not know.
 std::unique_ptr<Model> load_model(const std::string& path);
+std::unique_ptr<Model> load_model(const Archive& in);
+// Puts a model into the state a checkpoint of its own kind holds; Error(kInput) if `in` is not one.
+void restore_checkpoint(Model& model, std::string_view name, const Archive& in);
 // Writes one, with version, model name and checksum, and whatever else the front end wants kept.
 void save_model(const Model& model, std::string_view name, const std::string& path, bool checkpoint,
                 const std::map<std::string, std::string>& extra_metadata);
 
+// Vectors that another tool made, as a model of the kind "vectors".
+std::unique_ptr<Model> model_of(NamedVectors vectors);
+
 }  // namespace kith
+
+template <>
+struct kith::EnumNames<kith::Side> {
+  static constexpr std::array<std::string_view, 3> names{"input", "output", "sum"};
+};

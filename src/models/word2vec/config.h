@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <tuple>
+
+#include "config/fields.h"
+
+namespace kith::word2vec {
+
+enum class Objective { kSkipGram, kCbow };
+enum class Noise { kPool, kWindow, kPair, kCentre };
+enum class Gradient { kExact, kReference };
+
+struct Config {
+  Objective objective = Objective::kSkipGram;
+  int dim = 100;
+  int window = 5;
+  bool fixed_window = false;
+  int negatives = 5;
+  double alpha = 0.75;
+  Noise noise = Noise::kPool;
+  double sample = 1e-4;
+  int epochs = 5;
+  double lr = 0;
+  double adapt = 0;
+  Gradient gradient = Gradient::kExact;
+  int early_stop = 0;
+
+  static constexpr std::tuple fields{
+      field("objective", &Config::objective, "predict each neighbour, or a word from their mean"),
+      field("dim", &Config::dim, "length of each vector").between(1, 4096),
+      field("window", &Config::window, "words on each side of the centre, at most").between(1, 100),
+      field("fixed-window", &Config::fixed_window, "always use the whole window"),
+      field("negatives", &Config::negatives, "noise words per true one").between(1, 100),
+      field("alpha", &Config::alpha, "noise words are drawn by count^alpha").between(-2, 2),
+      field("noise", &Config::noise, "how noise words are shared; see the model's page"),
+      field("sample", &Config::sample, "thin out words above this share of the text; 0 for never")
+          .between(0, 1),
+      field("epochs", &Config::epochs, "passes over the text").between(0, 10000),
+      field("lr", &Config::lr, "first learning rate, falls linearly; 0 for the objective's own")
+          .between(0, 100),
+      field("adapt", &Config::adapt, "how fast a row's own step shrinks with its gradients")
+          .between(0, 1e6),
+      field("gradient", &Config::gradient, "cbow: of the mean, or undivided like other tools"),
+      field("early-stop", &Config::early_stop,
+            "stop after so many epochs without a better held-out loss; 0 for never")
+          .between(0, 1000),
+  };
+};
+
+}  // namespace kith::word2vec
+
+template <>
+struct kith::EnumNames<kith::word2vec::Objective> {
+  static constexpr std::array<std::string_view, 2> names{"skipgram", "cbow"};
+};
+template <>
+struct kith::EnumNames<kith::word2vec::Noise> {
+  static constexpr std::array<std::string_view, 4> names{"pool", "window", "pair", "centre"};
+};
+template <>
+struct kith::EnumNames<kith::word2vec::Gradient> {
+  static constexpr std::array<std::string_view, 2> names{"exact", "reference"};
+};

@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/word2vec/kernel.h"
+
+#include <hwy/cache_control.h>
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "models/word2vec/kernel.cc"
+#include "hwy/foreach_target.h"  // compiles this file once per SIMD target
+#include "hwy/highway.h"
+#include "kernels/vec-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::word2vec::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using kith::HWY_NAMESPACE::f32;
+using kith::HWY_NAMESPACE::logistic;
+using kith::HWY_NAMESPACE::store_sums4;
+using kith::HWY_NAMESPACE::VF;
+
+// out[i * K + j] = <a[i], b[j]> for M contexts and K rows of the centre's side. M * K accumulators
+// live in registers; each row is read once.
+template <int M, int K>
+HWY_INLINE void Dots(float* const* a, float* const* b, size_t stride, float* HWY_RESTRICT out) {
+  constexpr int kSums = (M * K + 3) / 4 * 4;
+  VF sum[kSums];
+  HWY_UNROLL(12)
+  for (int s = 0; s < kSums; ++s) sum[s] = hn::Zero(f32);
+  for (size_t k = 0; k < stride; k += hn::Lanes(f32)) {
+    VF x[M];
+    HWY_UNROLL(2)
+    for (int i = 0; i < M; ++i) x[i] = hn::Load(f32, a[i] + k);
+    HWY_UNROLL(6)
+    for (int j = 0; j < K; ++j) {
+      VF y = hn::Load(f32, b[j] + k);
+      HWY_UNROLL(2)
+      for (int i = 0; i < M; ++i) sum[i * K + j] = hn::MulAdd(x[i], y, sum[i * K + j]);
+    }
+  }
+  HWY_UNROLL(3)
+  for (int s = 0; s < kSums; s += 4) {
+    store_sums4(sum[s], sum[s + 1], sum[s + 2], sum[s + 3], out + s);
+  }
+}
+
+template <int K>
+HWY_INLINE void AllDots(float* const* a, size_t m, float* const* b, size_t stride, float* out) {
+  size_t i = 0;
+  for (; i + 2 <= m; i += 2) Dots<2, K>(a + i, b, stride, out + i * K);
+  if (i < m) Dots<1, K>(a + i, b, stride, out + i * K);
+}
+
+// Turns scores into slopes, in place. `weight` is +1 for the centre, minus its multiplicity for a
+// noise word and 0 for padding, repeated over the contexts; the slope is weight * sigma(z) with
+// z = -sign(weight) * score, which is label - sigma(score), and the loss |weight| * log(1 + e^z).
+// Returns the summed loss.
+HWY_INLINE float Slopes(float* HWY_RESTRICT s, const float* HWY_RESTRICT weight, size_t n) {
+  VF total = hn::Zero(f32);
+  for (size_t i = 0; i < n; i += hn::Lanes(f32)) {
+    const VF w = hn::Load(f32, weight + i);
+    const VF sign = hn::CopySign(hn::Set(f32, -1.0f), hn::Neg(w));
+    const auto [sigma, loss] = logistic(hn::Mul(sign, hn::Load(f32, s + i)));
+    const VF scaled = hn::Mul(hn::Abs(w), loss);
+    total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(f32, n - i), scaled));
+    hn::Store(hn::Mul(w, sigma), f32, s + i);
+  }
+  return hn::GetLane(hn::SumOfLanes(f32, total));
+}
+
+// Moves both sides at columns [k, k + lanes): a_i += step_i sum_j g_ij b_j and
+// b_j += step_j sum_i g_ij a_i, all sums over old values. With several tiles of b the sum for a_i
+// is carried in `partial`, and a_i moves with the last tile.
+template <int K, bool kFirst, bool kLast>
+HWY_INLINE void Move(float* const* a, size_t m, float* const* b, const float* HWY_RESTRICT g,
+                     const float* a_step, const float* b_step, float* HWY_RESTRICT partial,
+                     size_t k) {
+  const size_t lanes = hn::Lanes(f32);
+  VF y[K], sum[K];
+  HWY_UNROLL(6)
+  for (int j = 0; j < K; ++j) {
+    y[j] = hn::Load(f32, b[j] + k);
+    sum[j] = hn::Zero(f32);
+  }
+  for (size_t i = 0; i < m; ++i) {
+    const VF x = hn::Load(f32, a[i] + k);
+    VF even = kFirst ? hn::Zero(f32) : hn::Load(f32, partial + i * lanes);
+    VF odd = hn::Zero(f32);  // two chains
+    HWY_UNROLL(6)
+    for (int j = 0; j < K; ++j) {
+      const VF slope = hn::Set(f32, g[i * K + j]);
+      if (j % 2 == 0) {
+        even = hn::MulAdd(slope, y[j], even);
+      } else {
+        odd = hn::MulAdd(slope, y[j], odd);
+      }
+      sum[j] = hn::MulAdd(slope, x, sum[j]);
+    }
+    const VF move = hn::Add(even, odd);
+    if (kLast) {
+      hn::Store(hn::MulAdd(hn::Set(f32, a_step[i]), move, x), f32, a[i] + k);
+    } else {
+      hn::Store(move, f32, partial + i * lanes);
+    }
+  }
+  HWY_UNROLL(6)
+  for (int j = 0; j < K; ++j) {
+    hn::Store(hn::MulAdd(hn::Set(f32, b_step[j]), sum[j], y[j]), f32, b[j] + k);
+  }
+}
+
+// Calls f with the tile width as a constant: 6, or what is left over (2, 4 or 6).
+template <class F>
+HWY_INLINE void WithWidth(size_t width, const F& f) {
+  if (width == 6) {
+    f(std::integral_constant<int, 6>{});
+  } else if (width == 4) {
+    f(std::integral_constant<int, 4>{});
+  } else {
+    f(std::integral_constant<int, 2>{});
+  }
+}
+
+struct SharedRows {
+  Table table;
+  Overlay::Copy at(uint32_t id) const { return {table.rows.row(id), table.energy + id}; }
+  void prefetch(uint32_t id) const {
+    const float* const row = table.rows.row(id);
+    const size_t ahead = std::min<size_t>(table.rows.stride, 128);  // the rest streams in
+    for (size_t k = 0; k < ahead; k += 16) hwy::Prefetch(row + k);
+  }
+};
+struct PrivateRows {
+  Overlay& overlay;
+  Overlay::Copy at(uint32_t id) const { return overlay.at(id); }
+  void prefetch(uint32_t) const {}
+};
+
+template <class Access>
+class Learner {
+ public:
+  Learner(const Settings& settings, Work& work, Access contexts, Access centres, size_t stride,
+          Scratch& scratch)
+      : config_(settings.config),
+        noise_(*settings.noise),
+        words_(work.words),
+        rng_(work.rng),
+        lr_(work.lr),
+        contexts_(contexts),
+        centres_(centres),
+        stride_(stride),
+        s_(scratch) {}
+
+  Tally learn(size_t begin, size_t end) {
+    if (config_.noise == Noise::kPool) {
+      for (uint32_t& id : s_.pool) id = noise_.draw(rng_);
+      s_.newest = 0;
+    }
+    std::fill_n(s_.mean.view().row(1), stride_, 0.0f);
+    for (size_t c = begin; c < end; ++c) {
+      if (words_[c] != kSentenceEnd) window(c);
+    }
+    return tally_;
+  }
+
+  // One window given outright.
+  Tally learn(std::span<const uint32_t> contexts, uint32_t centre,
+              std::span<const uint32_t> noise) {
+    for (size_t i = 0; i < contexts.size(); ++i) set_context(i, WordId{contexts[i]});
+    begin_centre(centre);
+    for (const uint32_t id : noise) add_noise(id);
+    end_centre();
+    train_window(contexts.size());
+    return tally_;
+  }
+
+ private:
+  void window(size_t c) {
+    const size_t size = static_cast<size_t>(config_.window);
+    const size_t radius = config_.fixed_window ? size : 1 + rng_.below(config_.window);
+    prefetch(c, size);
+    size_t m = 0;
+    for (size_t i = c; i > 0 && c - i < radius && words_[i - 1] != kSentenceEnd; --i) {
+      set_context(m++, words_[i - 1]);
+    }
+    for (size_t i = c + 1; i < words_.size() && i - c <= radius && words_[i] != kSentenceEnd; ++i) {
+      set_context(m++, words_[i]);
+    }
+    if (m == 0) return;
+    const uint32_t centre = row_of(words_[c]);
+    if (config_.objective == Objective::kSkipGram && config_.noise == Noise::kPair) {
+      ++tally_.windows;
+      for (size_t i = 0; i < m; ++i) {
+        draw_noise(centre);
+        skip_gram(s_.context.data() + i, s_.context_energy.data() + i, 1);
+      }
+    } else {
+      draw_noise(centre);
+      train_window(m);
+    }
+  }
+
+  // Contexts 0 .. m - 1 against the centre's side, both in place.
+  void train_window(size_t m) {
+    ++tally_.windows;
+    if (config_.objective == Objective::kCbow) {
+      cbow(m);
+    } else {
+      skip_gram(s_.context.data(), s_.context_energy.data(), m);
+    }
+  }
+
+  static constexpr size_t kAhead = 2;
+  void prefetch(size_t c, size_t size) {
+    if (c + kAhead < words_.size() && words_[c + kAhead] != kSentenceEnd) {
+      centres_.prefetch(row_of(words_[c + kAhead]));
+    }
+    if (c + size + kAhead < words_.size() && words_[c + size + kAhead] != kSentenceEnd) {
+      contexts_.prefetch(row_of(words_[c + size + kAhead]));
+    }
+  }
+
+  void set_context(size_t i, WordId word) {
+    const auto at = contexts_.at(row_of(word));
+    s_.context[i] = at.row;
+    s_.context_energy[i] = at.energy;
+  }
+
+  // Fills the centre's side: the centre, then the distinct noise words with their multiplicity,
+  // then a row of zeros if the number is odd. Noise equal to the centre is drawn again.
+  void draw_noise(uint32_t centre) {
+    begin_centre(centre);
+    if (config_.noise == Noise::kPool) {
+      draw_from_pool(centre);
+    } else {
+      for (int k = 0; k < config_.negatives; ++k) add_noise(draw_other(centre));
+    }
+    end_centre();
+  }
+
+  void begin_centre(uint32_t centre) {
+    set_centre(0, centre, 1);
+    outputs_ = 1;
+  }
+  void end_centre() {
+    usual_ = outputs_ == static_cast<size_t>(config_.negatives) + 1;
+    if (outputs_ % 2 == 0) return;
+    s_.centre[outputs_] = s_.mean.view().row(1);
+    s_.centre_energy[outputs_] = &padding_energy_;
+    s_.weight[outputs_++] = 0;
+  }
+
+  uint32_t draw_other(uint32_t centre) {
+    for (;;) {
+      const uint32_t id = noise_.draw(rng_);
+      if (id != centre) return id;
+    }
+  }
+
+  // One draw replaces the oldest of the pool; the window then takes one word from each of
+  // `negatives` equal parts of it. So every word of the pool is as likely as every other, and no
+  // place is taken twice. The newest four stay out: their rows may still be on their way.
+  void draw_from_pool(uint32_t centre) {
+    const uint32_t fresh = noise_.draw(rng_);
+    centres_.prefetch(fresh);
+    s_.pool[s_.newest] = fresh;
+    s_.newest = s_.newest + 1 == s_.pool.size() ? 0 : s_.newest + 1;
+    const auto negatives = static_cast<size_t>(config_.negatives);
+    const size_t part = (s_.pool.size() - 4) / negatives;
+    uint64_t bits = 0;
+    for (size_t k = 0; k < negatives; ++k) {
+      if (k % 4 == 0) bits = rng_.next();
+      size_t place = s_.newest + k * part + ((bits & 0xffff) * part >> 16);
+      bits >>= 16;
+      if (place >= s_.pool.size()) place -= s_.pool.size();
+      const uint32_t id = s_.pool[place];
+      add_noise(id != centre ? id : draw_other(centre));
+    }
+  }
+
+  void add_noise(uint32_t id) {
+    for (size_t j = 1; j < outputs_; ++j) {
+      if (s_.ids[j] == id) {
+        s_.weight[j] -= 1;
+        return;
+      }
+    }
+    set_centre(outputs_++, id, -1);
+  }
+
+  void set_centre(size_t j, uint32_t id, float weight) {
+    const auto at = centres_.at(id);
+    s_.ids[j] = id;
+    s_.centre[j] = at.row;
+    s_.centre_energy[j] = at.energy;
+    s_.weight[j] = weight;
+  }
+
+  // Calls f(first row, width, offset of its slopes) for each tile of the centre's side.
+  template <class F>
+  HWY_INLINE void for_each_tile(size_t m, const F& f) {
+    size_t offset = 0;
+    for (size_t j = 0; j < outputs_; j += Scratch::kTile) {
+      const size_t width = std::min(Scratch::kTile, outputs_ - j);
+      f(j, width, offset);
+      offset += padded(m * width + 8);
+    }
+  }
+
+  // Scores and slopes of m rows `a` against the centre's side.
+  void score(float* const* a, size_t m) {
+    for_each_tile(m, [&](size_t j, size_t width, size_t offset) {
+      float* const s = s_.slopes.view().row(0) + offset;
+      WithWidth(width, [&](auto k) { AllDots<k>(a, m, s_.centre.data() + j, stride_, s); });
+      const float* weight = s_.weights.view().row(j / Scratch::kTile);
+      if (!usual_) {
+        float* const own = s_.own_weights.view().row(0);
+        for (size_t i = 0; i < m * width; ++i) own[i] = s_.weight[j + i % width];
+        weight = own;
+      }
+      tally_.loss += Slopes(s, weight, m * width);
+    });
+  }
+
+  // Steps from the energies, which then grow by this window's squared slopes; `share` scales those
+  // of the contexts.
+  void set_steps(float* const* energy, size_t m, size_t contexts, float share) {
+    float* const a_step = s_.step.view().row(0);
+    float* const b_step = s_.step.view().row(1);
+    if (config_.adapt <= 0) {
+      std::fill_n(a_step, contexts, lr_);
+      std::fill_n(b_step, outputs_, lr_);
+      return;
+    }
+    for (size_t i = 0; i < contexts; ++i) a_step[i] = *energy[i];
+    for (size_t j = 0; j < outputs_; ++j) b_step[j] = *s_.centre_energy[j];
+    const float adapt = static_cast<float>(config_.adapt);
+    for_each_tile(m, [&](size_t first, size_t width, size_t offset) {
+      const float* const g = s_.slopes.view().row(0) + offset;
+      for (size_t i = 0; i < m; ++i) {
+        float sum = 0;
+        for (size_t j = 0; j < width; ++j) {
+          const float square = adapt * g[i * width + j] * g[i * width + j];
+          sum += square;
+          *s_.centre_energy[first + j] += square;
+        }
+        if (m == contexts) {
+          *energy[i] += sum;
+        } else {
+          for (size_t c = 0; c < contexts; ++c) *energy[c] += share * share * sum;
+        }
+      }
+    });
+    InverseRoots(a_step, contexts);
+    InverseRoots(b_step, outputs_);
+  }
+
+  HWY_INLINE void InverseRoots(float* x, size_t n) {
+    for (size_t i = 0; i < n; i += hn::Lanes(f32)) {
+      hn::Store(hn::Div(hn::Set(f32, lr_), hn::Sqrt(hn::Load(f32, x + i))), f32, x + i);
+    }
+  }
+
+  void skip_gram(float* const* a, float* const* energy, size_t m) {
+    score(a, m);
+    set_steps(energy, m, m, 1);
+    const float* const a_step = s_.step.view().row(0);
+    const float* const b_step = s_.step.view().row(1);
+    const float* const g = s_.slopes.view().row(0);
+    tally_.pairs += m;
+    if (outputs_ <= Scratch::kTile) {
+      WithWidth(outputs_, [&](auto width) {
+        for (size_t k = 0; k < stride_; k += hn::Lanes(f32)) {
+          Move<width, true, true>(a, m, s_.centre.data(), g, a_step, b_step, nullptr, k);
+        }
+      });
+      return;
+    }
+    float* const partial = s_.partial.view().row(0);
+    for (size_t k = 0; k < stride_; k += hn::Lanes(f32)) {
+      for_each_tile(m, [&](size_t j, size_t width, size_t offset) {
+        float* const* const b = s_.centre.data() + j;
+        if (j == 0) {
+          Move<6, true, false>(a, m, b, g + offset, a_step, b_step + j, partial, k);
+        } else if (j + width < outputs_) {
+          Move<6, false, false>(a, m, b, g + offset, a_step, b_step + j, partial, k);
+        } else {
+          WithWidth(width, [&](auto w) {
+            Move<w, false, true>(a, m, b, g + offset, a_step, b_step + j, partial, k);
+          });
+        }
+      });
+    }
+  }
+
+  // h = mean of the contexts; h's gradient goes to each of them, divided by their number (exact)
+  // or not (as the reference tools do).
+  void cbow(size_t m) {
+    float* const h = s_.mean.view().row(0);
+    const VF inverse = hn::Set(f32, 1.0f / static_cast<float>(m));
+    for (size_t k = 0; k < stride_; k += hn::Lanes(f32)) {
+      VF sum = hn::Load(f32, s_.context[0] + k);
+      for (size_t i = 1; i < m; ++i) sum = hn::Add(sum, hn::Load(f32, s_.context[i] + k));
+      hn::Store(hn::Mul(sum, inverse), f32, h + k);
+    }
+    score(&h, 1);
+    const float share = config_.gradient == Gradient::kExact ? 1.0f / static_cast<float>(m) : 1.0f;
+    set_steps(s_.context_energy.data(), 1, m, share);
+    const float* const a_step = s_.step.view().row(0);
+    const float* const b_step = s_.step.view().row(1);
+    const float* const g = s_.slopes.view().row(0);
+    tally_.pairs += 1;
+    for (size_t k = 0; k < stride_; k += hn::Lanes(f32)) {
+      const VF x = hn::Load(f32, h + k);
+      VF move = hn::Zero(f32);
+      for_each_tile(1, [&](size_t first, size_t width, size_t offset) {
+        for (size_t j = 0; j < width; ++j) {
+          float* const b = s_.centre[first + j] + k;
+          const VF y = hn::Load(f32, b);
+          const VF slope = hn::Set(f32, g[offset + j]);
+          move = hn::MulAdd(slope, y, move);
+          const VF scaled = hn::Mul(slope, hn::Set(f32, b_step[first + j]));
+          hn::Store(hn::MulAdd(scaled, x, y), f32, b);
+        }
+      });
+      for (size_t i = 0; i < m; ++i) {
+        float* const a = s_.context[i] + k;
+        hn::Store(hn::MulAdd(hn::Set(f32, a_step[i] * share), move, hn::Load(f32, a)), f32, a);
+      }
+    }
+  }
+
+  const Config& config_;
+  const AliasSampler& noise_;
+  const std::span<const WordId> words_;
+  Rng rng_;
+  const float lr_;
+  const Access contexts_, centres_;
+  const size_t stride_;
+  Scratch& s_;
+  Tally tally_;
+  size_t outputs_ = 0;
+  bool usual_ = true;  // `negatives` noise words, none of them twice
+  float padding_energy_ = 1;
+};
+
+Tally TrainShared(const Settings& settings, Work& work, Table contexts, Table centres,
+                  Scratch& scratch) {
+  return Learner<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch)
+      .learn(work.begin, work.end);
+}
+Tally TrainPrivate(const Settings& settings, Work& work, Overlay& contexts, Overlay& centres,
+                   size_t stride, Scratch& scratch) {
+  return Learner<PrivateRows>(settings, work, {contexts}, {centres}, stride, scratch)
+      .learn(work.begin, work.end);
+}
+
+Tally TrainWindow(const Settings& settings, Work& work, const Window& window, Table contexts,
+                  Table centres, Scratch& scratch) {
+  return Learner<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch)
+      .learn(window.contexts, window.centre, window.noise);
+}
+
+void AdaSum(float* HWY_RESTRICT a, const float* HWY_RESTRICT b, size_t stride) {
+  using kith::HWY_NAMESPACE::dot;
+  const float ab = dot(a, b, stride), aa = dot(a, a, stride), bb = dot(b, b, stride);
+  const VF ca = hn::Set(f32, aa > 0 ? 1 - ab / (2 * aa) : 1.0f);
+  const VF cb = hn::Set(f32, bb > 0 ? 1 - ab / (2 * bb) : 1.0f);
+  for (size_t k = 0; k < stride; k += hn::Lanes(f32)) {
+    hn::Store(hn::MulAdd(ca, hn::Load(f32, a + k), hn::Mul(cb, hn::Load(f32, b + k))), f32, a + k);
+  }
+}
+
+void Subtract(const float* HWY_RESTRICT copy, const float* HWY_RESTRICT base,
+              float* HWY_RESTRICT delta, size_t stride) {
+  for (size_t k = 0; k < stride; k += hn::Lanes(f32)) {
+    hn::Store(hn::Sub(hn::Load(f32, copy + k), hn::Load(f32, base + k)), f32, delta + k);
+  }
+}
+
+void AddTo(const float* HWY_RESTRICT delta, float* HWY_RESTRICT base, size_t stride) {
+  kith::HWY_NAMESPACE::axpy(1.0f, delta, base, stride);
+}
+
+void LogisticForTest(const float* z, float* sigma, float* loss, size_t n) {
+  for (size_t i = 0; i < n; i += hn::Lanes(f32)) {
+    const auto both = logistic(hn::LoadU(f32, z + i));
+    hn::StoreU(both.sigma, f32, sigma + i);
+    hn::StoreU(both.loss, f32, loss + i);
+  }
+}
+
+}  // namespace kith::word2vec::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::word2vec {
+
+HWY_EXPORT(TrainShared);
+HWY_EXPORT(TrainPrivate);
+HWY_EXPORT(TrainWindow);
+HWY_EXPORT(AdaSum);
+HWY_EXPORT(Subtract);
+HWY_EXPORT(AddTo);
+HWY_EXPORT(LogisticForTest);
+
+Tally train_block(const Settings& settings, Work& work, Table contexts, Table centres,
+                  Scratch& scratch) {
+  return HWY_DYNAMIC_DISPATCH(TrainShared)(settings, work, contexts, centres, scratch);
+}
+Tally train_block(const Settings& settings, Work& work, Overlay& contexts, Overlay& centres,
+                  Scratch& scratch) {
+  return HWY_DYNAMIC_DISPATCH(TrainPrivate)(settings, work, contexts, centres,
+                                            scratch.mean.stride(), scratch);
+}
+Tally train_window(const Settings& settings, const Window& window, float lr, Table contexts,
+                   Table centres, Scratch& scratch) {
+  Work work{{}, 0, 0, lr, Rng(0, 0)};
+  return HWY_DYNAMIC_DISPATCH(TrainWindow)(settings, work, window, contexts, centres, scratch);
+}
+void adasum(float* a, const float* b, size_t stride) { HWY_DYNAMIC_DISPATCH(AdaSum)(a, b, stride); }
+void subtract(const float* copy, const float* base, float* delta, size_t stride) {
+  HWY_DYNAMIC_DISPATCH(Subtract)(copy, base, delta, stride);
+}
+void add(const float* delta, float* base, size_t stride) {
+  HWY_DYNAMIC_DISPATCH(AddTo)(delta, base, stride);
+}
+void logistic_for_test(const float* z, float* sigma, float* loss, size_t n) {
+  HWY_DYNAMIC_DISPATCH(LogisticForTest)(z, sigma, loss, n);
+}
+
+}  // namespace kith::word2vec
+#endif  // HWY_ONCE

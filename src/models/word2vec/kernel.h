@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The hot loop: windows of words in, moved rows out. See README.md in this folder for the
+// equations.
+//
+// A window is a small dense problem. On one side stand the rows of its context words, on the other
+// the row of the centre and those of its noise words. Every score of one side with the other is
+// computed first, from the old rows; then every row moves along its gradient. Which table a side
+// comes from is the caller's choice: contexts from the input table and the centre with noise from
+// the output table is skip-gram as usual; the other way round, noise replaces the centre.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/ids.h"
+#include "core/matrix.h"
+#include "core/rng.h"
+#include "models/word2vec/config.h"
+#include "train/alias.h"
+
+namespace kith::word2vec {
+
+// Rows and their energies: 1 + adapt * the sum of squared slopes a row has met. A row's step is
+// lr / sqrt(energy).
+struct Table {
+  Rows rows;
+  float* energy;
+};
+
+// Private copies of the rows that one block touches, for training that gives the same bits with any
+// number of threads. A row is copied when it is first asked for.
+class Overlay {
+ public:
+  Overlay(size_t rows, size_t dim, size_t capacity);
+  void start(Table base);  // forgets all copies
+
+  struct Copy {
+    float* row;
+    float* energy;
+  };
+  Copy at(uint32_t id) {
+    if (slot_[id] == kUntouched) touch(id);
+    return {store_.view().row(slot_[id]), &energy_[slot_[id]]};
+  }
+  std::span<const uint32_t> touched() const { return touched_; }
+  const float* row(size_t slot) const { return store_.view().row(slot); }
+  float energy(size_t slot) const { return energy_[slot]; }
+
+ private:
+  static constexpr uint32_t kUntouched = 0xffffffff;
+  void touch(uint32_t id);
+
+  Table base_{};
+  std::vector<uint32_t> slot_;     // by row
+  std::vector<uint32_t> touched_;  // by slot
+  Matrix store_;
+  std::vector<float> energy_;
+};
+
+// What a block of text is trained with.
+struct Work {
+  std::span<const WordId> words;  // thinned out, with sentence ends; neighbours before and after
+  size_t begin, end;              // the centres are words[begin..end)
+  float lr;
+  Rng rng;
+};
+
+// The sums of a block, for reports.
+struct Tally {
+  double loss = 0;       // of all pairs, true and noise
+  uint64_t pairs = 0;    // true pairs (one per centre for CBOW)
+  uint64_t windows = 0;  // centres with a context
+  Tally& operator+=(const Tally& other);
+};
+
+// Buffers of one worker, allocated once.
+class Scratch {
+ public:
+  Scratch(const Config& config, size_t stride);
+
+  static constexpr size_t kTile = 6;    // rows of the centre's side handled together
+  std::vector<float*> context, centre;  // rows of the window
+  std::vector<float*> context_energy, centre_energy;
+  std::vector<uint32_t> ids;  // of the centre's side
+  std::vector<float> weight;  // +1 for the centre, -multiplicity for noise, 0 for padding
+  Matrix step;                // two rows: steps of the contexts, of the centre's side
+  Matrix slopes;              // one row; tile by tile, contexts x tile
+  Matrix weights;             // a row per tile: the usual weights, repeated over contexts
+  Matrix own_weights;         // one row: the same when a noise word was drawn twice
+  Matrix mean;                // CBOW's hidden row, and a row of zeros
+  Matrix partial;             // one vector per context, for more than one tile
+  std::vector<uint32_t> pool;
+  size_t newest = 0;
+};
+
+struct Settings {
+  Config config;
+  const AliasSampler* noise;
+};
+
+// Trains the centres of a block. `contexts` and `centres` are the tables of the two sides. Other
+// threads may be moving the same rows (Hogwild); overlays are private.
+Tally train_block(const Settings& settings, Work& work, Table contexts, Table centres,
+                  Scratch& scratch);
+Tally train_block(const Settings& settings, Work& work, Overlay& contexts, Overlay& centres,
+                  Scratch& scratch);
+
+// One window given outright: the batch of the textbook.
+struct Window {
+  std::span<const uint32_t> contexts;
+  uint32_t centre;
+  std::span<const uint32_t> noise;  // at most `negatives`; one that stands twice counts twice
+};
+Tally train_window(const Settings& settings, const Window& window, float lr, Table contexts,
+                   Table centres, Scratch& scratch);
+
+// a <- AdaSum(a, b) = (1 - ab / 2aa) a + (1 - ab / 2bb) b: the sum of two updates where they are
+// orthogonal, their mean where they agree.
+void adasum(float* a, const float* b, size_t stride);
+// delta <- copy - base; base <- base + delta.
+void subtract(const float* copy, const float* base, float* delta, size_t stride);
+void add(const float* delta, float* base, size_t stride);
+
+// For tests: sigma and loss as the kernel computes them.
+void logistic_for_test(const float* z, float* sigma, float* loss, size_t n);
+
+}  // namespace kith::word2vec

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/word2vec/rounds.h"
+
+#include <algorithm>
+
+namespace kith::word2vec {
+namespace {
+
+constexpr uint32_t kNone = 0xffffffff;
+constexpr size_t kRowsPerShard = 512;
+
+}  // namespace
+
+Rounds::Rounds(const Settings& settings, size_t rows, size_t touches)
+    : settings_(settings), head_(rows, kNone), tail_(rows, kNone) {
+  const auto dim = static_cast<size_t>(settings.config.dim);
+  for (size_t b = 0; b < kBlocks; ++b) {
+    contexts_.emplace_back(rows, dim, touches);
+    centres_.emplace_back(rows, dim, touches);
+    scratch_.emplace_back(settings.config, padded(dim));
+  }
+}
+
+uint64_t Rounds::memory_needed(const Config& config, size_t rows, size_t touches) {
+  const uint64_t row = padded(static_cast<size_t>(config.dim)) * sizeof(float) + 8;
+  const uint64_t overlay = rows * sizeof(uint32_t) + std::min(rows, touches) * row;
+  return 2 * kBlocks * overlay + 2 * rows * sizeof(uint32_t);
+}
+
+Tally Rounds::run(size_t count, const std::function<Work(size_t)>& work, Table contexts,
+                  Table centres, const Job& job) {
+  std::vector<Tally> tallies(count);
+  job.for_each_shard(count, [&](size_t b) {
+    contexts_[b].start(contexts);
+    centres_[b].start(centres);
+    Work block = work(b);
+    tallies[b] = train_block(settings_, block, contexts_[b], centres_[b], scratch_[b]);
+  });
+  combine(contexts_, count, contexts, job);
+  combine(centres_, count, centres, job);
+  Tally total;
+  for (const Tally& t : tallies) total += t;
+  return total;
+}
+
+void Rounds::combine(std::vector<Overlay>& overlays, size_t count, Table table, const Job& job) {
+  changes_.clear();
+  first_.clear();
+  for (uint32_t b = 0; b < count; ++b) {
+    const auto touched = overlays[b].touched();
+    for (uint32_t slot = 0; slot < touched.size(); ++slot) {
+      const auto change = static_cast<uint32_t>(changes_.size());
+      changes_.push_back({b, slot, kNone});
+      const uint32_t row = touched[slot];
+      if (head_[row] == kNone) {
+        head_[row] = change;
+        first_.push_back(change);
+      } else {
+        changes_[tail_[row]].next = change;
+      }
+      tail_[row] = change;
+    }
+  }
+  const size_t shards = (first_.size() + kRowsPerShard - 1) / kRowsPerShard;
+  job.for_each_shard(shards, [&](size_t shard) {
+    Matrix deltas(kBlocks, table.rows.stride);
+    const size_t end = std::min(first_.size(), (shard + 1) * kRowsPerShard);
+    for (size_t i = shard * kRowsPerShard; i < end; ++i) {
+      const Change& begin = changes_[first_[i]];
+      const uint32_t row = overlays[begin.block].touched()[begin.slot];
+      float* const base = table.rows.row(row);
+      const float energy = table.energy[row];
+      size_t n = 0;
+      for (uint32_t c = first_[i]; c != kNone; c = changes_[c].next) {
+        const auto& [block, slot, next] = changes_[c];
+        subtract(overlays[block].row(slot), base, deltas.view().row(n++), table.rows.stride);
+        table.energy[row] += overlays[block].energy(slot) - energy;
+      }
+      // A tree in block order: neighbours first, then pairs of pairs.
+      for (size_t step = 1; step < n; step *= 2) {
+        for (size_t a = 0; a + step < n; a += 2 * step) {
+          adasum(deltas.view().row(a), deltas.view().row(a + step), table.rows.stride);
+        }
+      }
+      add(deltas.view().row(0), base, table.rows.stride);
+      head_[row] = kNone;
+    }
+  });
+}
+
+}  // namespace kith::word2vec

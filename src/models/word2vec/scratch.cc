@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "models/word2vec/kernel.h"
+
+namespace kith::word2vec {
+
+Scratch::Scratch(const Config& config, size_t stride) {
+  const size_t contexts = 2 * static_cast<size_t>(config.window);
+  const size_t outputs = static_cast<size_t>(config.negatives) + 2;  // the centre, and padding
+  const size_t tiles = (outputs + kTile - 1) / kTile;
+  const size_t tile = padded(contexts * kTile + 8);
+  context.resize(contexts);
+  context_energy.resize(contexts);
+  centre.resize(outputs);
+  centre_energy.resize(outputs);
+  ids.resize(outputs);
+  weight.resize(outputs);
+  step = Matrix(2, std::max(contexts, outputs));
+  slopes = Matrix(1, tiles * tile);
+  own_weights = Matrix(1, tile);
+  mean = Matrix(2, stride);
+  partial = Matrix(1, contexts * kRowPad);
+  pool.resize(4 + static_cast<size_t>(config.negatives) * std::max(60 / config.negatives, 4));
+  // What a window without repeated noise words needs.
+  const size_t used = outputs - 1, even = used + used % 2;
+  weights = Matrix(tiles, tile);
+  for (size_t t = 0; t < tiles && t * kTile < even; ++t) {
+    const size_t width = std::min(kTile, even - t * kTile);
+    for (size_t i = 0; i < tile; ++i) {
+      const size_t j = t * kTile + i % width;
+      weights.row(t)[i] = j == 0 ? 1.0f : j < used ? -1.0f : 0.0f;
+    }
+  }
+}
+
+Overlay::Overlay(size_t rows, size_t dim, size_t capacity)
+    : slot_(rows, kUntouched), store_(std::min(rows, capacity), dim) {
+  touched_.reserve(store_.rows());
+  energy_.resize(store_.rows());
+}
+
+void Overlay::start(Table base) {
+  for (const uint32_t id : touched_) slot_[id] = kUntouched;
+  touched_.clear();
+  base_ = base;
+}
+
+void Overlay::touch(uint32_t id) {
+  const auto slot = static_cast<uint32_t>(touched_.size());
+  slot_[id] = slot;
+  touched_.push_back(id);
+  const float* const from = base_.rows.row(id);
+  std::copy(from, from + base_.rows.stride, store_.view().row(slot));
+  energy_[slot] = base_.energy[id];
+}
+
+Tally& Tally::operator+=(const Tally& other) {
+  loss += other.loss;
+  pairs += other.pairs;
+  windows += other.windows;
+  return *this;
+}
+
+}  // namespace kith::word2vec
