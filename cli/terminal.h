@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Everything that is written to standard output and standard error goes through here: results
+// must arrive or be an error, remarks must never stop the work.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kith::cli {
+
+// Standard output cannot take more; `code` is the errno. EPIPE means that the reader left.
+struct OutputError {
+  int code;
+};
+
+// Results. Throws OutputError.
+void put_text(std::string_view text);
+void flush_results();
+template <class... Args>
+void put(fmt::format_string<Args...> text, Args&&... args) {
+  put_text(fmt::format(text, std::forward<Args>(args)...));
+}
+
+// Remarks, on standard error. A failure to write them is ignored.
+void say_text(std::string_view text);
+template <class... Args>
+void say(fmt::format_string<Args...> text, Args&&... args) {
+  say_text(fmt::format(text, std::forward<Args>(args)...) + '\n');
+}
+
+enum class Stream { kOut, kErr };
+enum class Look { kBold, kDim, kAccent };
+bool is_terminal(Stream stream);
+size_t columns(Stream stream);  // of the terminal, or 80
+// Coloured only on a terminal, and not if NO_COLOR is set.
+std::string styled(Stream stream, Look look, std::string_view text);
+
+std::string grouped(uint64_t n);            // 1,234,567
+std::string in_bytes(double bytes);         // 1.2 GB
+std::string in_time(double seconds);        // 4.2 s, 3:07, 2:03:07
+std::string rate_of(double per_second);     // 2.31 M
+std::string printable(std::string_view s);  // control characters replaced
+std::string shell_quoted(std::string_view s);
+// "3 words", "1 word"
+std::string count_of(uint64_t n, std::string_view singular);
+// Breaks at spaces; lines after the first are indented.
+std::string wrapped(std::string_view text, size_t width, size_t indent);
+
+// Columns as wide as they need to be, two spaces apart. '<' and '>' in `align` set each column.
+std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view align,
+                  size_t indent = 2);
+
+// The progress of something long: a bar that is redrawn on a terminal, a line now and then in a
+// log, nothing when quiet.
+class Status {
+ public:
+  explicit Status(bool quiet);
+  ~Status() { clear(); }
+  Status(const Status&) = delete;
+  Status& operator=(const Status&) = delete;
+
+  bool due() const;  // whether show() would do something: formatting text has a price too
+  // share in [0, 1], or below 0 when unknown.
+  void show(double share, std::string_view text);
+  void line(std::string_view text);     // stays, above the bar; not when quiet
+  void warning(std::string_view text);  // even when quiet
+  void clear();
+  bool quiet() const { return quiet_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool quiet_, terminal_, drawn_ = false;
+  Clock::time_point last_;
+};
+
+}  // namespace kith::cli

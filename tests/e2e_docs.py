@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documents are true: their commands run, their flags exist, and help is complete.
+
+In a Markdown file, fenced blocks with these info strings are for the tests (see CONTRIBUTING.md):
+  sh run            executed; all of a file in order, in one shell, in a fresh folder
+  text file=a.txt   written to a.txt before the next `sh run` block (any language: toml, text, ...)
+"""
+import os
+import re
+import subprocess
+
+import kith
+
+FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```\s*$", re.M | re.S)
+
+
+def documents():
+    found = [kith.SOURCE / "README.md", *sorted((kith.SOURCE / "docs").glob("**/*.md")),
+             *sorted((kith.SOURCE / "src").glob("**/*.md")), kith.SOURCE / "CONTRIBUTING.md",
+             kith.SOURCE / "DESIGN.md"]
+    return [p for p in found if p.exists()]
+
+
+def script_of(text):
+    """The shell script of a document, and how many blocks it runs."""
+    script, blocks = ["set -euo pipefail"], 0
+    for m in FENCE.finditer(text):
+        line = text[:m.start()].count("\n") + 1
+        info = m["info"].split()
+        if info[:2] == ["sh", "run"]:
+            blocks += 1
+            script += [f"echo '== the block at line {line}' >&2", m["body"]]
+        for word in info:
+            if word.startswith("file="):
+                script.append(f"cat >'{word[5:]}' <<'END_OF_BLOCK'\n{m['body']}END_OF_BLOCK")
+    return "\n".join(script), blocks
+
+
+class Documents(kith.TestCase):
+    def test_commands_run(self):
+        total = 0
+        for path in documents():
+            script, blocks = script_of(path.read_text(encoding="utf-8"))
+            total += blocks
+            if not blocks:
+                continue
+            name = str(path.relative_to(kith.SOURCE))
+            with self.subTest(name):
+                folder = self.path(name.replace("/", "-"))
+                folder.mkdir()
+                binaries = os.path.dirname(os.path.abspath(kith.KITH))
+                environment = dict(os.environ, PATH=f"{binaries}:{os.environ['PATH']}",
+                                   KITH_SOURCE=str(kith.SOURCE), HOME=str(folder))
+                done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment,
+                                      text=True, capture_output=True, check=False,
+                                      stdin=subprocess.DEVNULL)
+                told = f"{name}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+                self.assertEqual(done.returncode, 0, told)
+        self.assertGreater(total, 0, "no document has a block `sh run`")
+
+    def test_flags_in_tables_exist(self):
+        known = set(flags_of(all_help()))
+        for path in documents():
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                if not line.startswith("|"):
+                    continue
+                for flag in re.findall(r"`(--[a-z0-9][a-z0-9-]*)", line):
+                    self.assertIn(flag, known, f"{path.relative_to(kith.SOURCE)}:{number}")
+
+    def test_flags_in_commands_exist(self):
+        # Every `kith ...` line in any block, run or not.
+        known = set(flags_of(all_help()))
+        for path in documents():
+            for m in FENCE.finditer(path.read_text(encoding="utf-8")):
+                for line in m["body"].splitlines():
+                    if re.match(r"\s*(\$ )?kith ", line):
+                        for flag in flags_of(line.split(" #")[0]):
+                            self.assertIn(flag, known, f"{path.relative_to(kith.SOURCE)}: {line}")
+
+    def test_links_lead_somewhere(self):
+        for path in documents():
+            text = FENCE.sub("", path.read_text(encoding="utf-8"))
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+                if "://" in target or target.startswith("mailto:"):
+                    continue
+                self.assertTrue((path.parent / target).exists(),
+                                f"{path.relative_to(kith.SOURCE)}: {target}")
+
+    def test_the_convention_itself(self):
+        text = ("# x\n```toml file=run.toml\ndim = 3\n```\n```sh\nfalse\n```\n```sh run\n"
+                "test \"$(cat run.toml)\" = 'dim = 3'\nX=1\n```\n\n```sh run\ntest $X = 1\n```\n")
+        script, blocks = script_of(text)
+        self.assertEqual(blocks, 2)
+        self.assertEqual(subprocess.run(["bash", "-c", script], cwd=self.folder, check=False,
+                                        capture_output=True).returncode, 0)
+        script, _ = script_of("```sh run\nfalse\ntrue\n```\n")
+        self.assertNotEqual(subprocess.run(["bash", "-c", script], cwd=self.folder, check=False,
+                                           capture_output=True).returncode, 0)
+
+
+def flags_of(text):
+    """The --names in a text, each with its --no- form."""
+    for name in re.findall(r"(?<![\w-])--([a-z0-9][a-z0-9-]*)", text.replace("\\-", "-")):
+        yield "--" + name
+
+
+def all_help():
+    parts = [kith.run("help").out]
+    for command in commands():
+        parts.append(kith.run(command, "--help").out)
+    for model in models():
+        parts.append(kith.run("train", model, "--help").out)
+    text = "\n".join(parts)
+    # A switch can be turned off again.
+    return text + " ".join(flag.replace("--", "--no-", 1) for flag in flags_of(text)) + " --help"
+
+
+def commands():
+    return sorted(set(re.findall(r"^ +(?:kith )?([a-z]+)  +\S", kith.run("help").out, re.M)))
+
+
+def models():
+    return sorted(set(re.findall(r"^ *([a-z0-9]+)  +\S", kith.run("models").out, re.M)))
+
+
+class Help(kith.TestCase):
+    def test_overview_names_every_command(self):
+        out = self.ok("help").out
+        for command in ("train", "near", "analogy", "similarity", "odd", "eval", "export", "import",
+                        "info", "models", "demo"):
+            self.assertIn(command, out)
+        self.assertLessEqual(len(out.splitlines()), 40, "help fits a screen")
+
+    def test_each_command_shows_three_examples(self):
+        for command in ("train", "near", "analogy", "similarity", "odd", "eval", "export", "import",
+                        "info", "models", "demo"):
+            out = self.ok(command, "--help").out
+            examples = out[out.index("Examples"):].split("\n\n")[0].splitlines()[1:]
+            self.assertEqual(len(examples), 3, out)
+            self.assertTrue(all("kith " in line for line in examples), out)
+            self.assertEqual(self.ok("help", command).out, out)
+
+    def test_help_of_a_model_lists_its_settings(self):
+        out = self.ok("train", "word2vec", "--help").out
+        for flag in ("--objective", "--dim", "--window", "--negatives", "--sample", "--min-count",
+                     "--max-vocab", "--epochs", "--lr", "--seed", "--threads", "--deterministic",
+                     "--resume", "--checkpoint-every", "--config", "--quiet", "--json",
+                     "--max-memory", "--output"):
+            self.assertIn(flag, out)
+
+    def test_man_page(self):
+        page = self.ok("help", "man").out
+        self.assertTrue(page.startswith(".TH"), page[:200])
+        for section in ("NAME", "SYNOPSIS", "EXIT STATUS"):
+            self.assertRegex(page, rf'(?m)^\.SH "?{section}')
+        flags = set(flags_of(page))
+        for flag in flags_of(self.ok("train", "word2vec", "--help").out):
+            self.assertIn(flag, flags | {"--help", "--no-"}, "the man page has all flags")
+
+    def test_completion(self):
+        script = self.ok("help", "completion", "bash").out
+        file = self.write("kith.bash", script)
+        check = subprocess.run(["bash", "-n", file], capture_output=True, check=False)
+        self.assertEqual(check.returncode, 0, check.stderr)
+        # Ask bash itself what it would offer.
+        for line, expected in (("kith tr", "train"), ("kith near m.kith --to", "--top"),
+                               ("kith train word2vec --obj", "--objective"),
+                               ("kith train --objective cb", "cbow")):
+            words = line.split()
+            probe = (f"source '{file}'; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; "
+                     "function=$(complete -p kith | sed -E 's/.*-F ([^ ]+).*/\\1/'); "
+                     f"$function kith {words[-1]} {words[-2]}; echo \"${{COMPREPLY[@]}}\"")
+            done = subprocess.run(["bash", "-c", probe], capture_output=True, text=True,
+                                  check=False)
+            self.assertIn(expected, done.stdout.split(), done.stderr)
+
+    def test_completion_for_other_shells(self):
+        for shell in ("zsh", "fish"):
+            script = self.ok("help", "completion", shell).out
+            self.assertIn("--objective" if shell == "zsh" else "-l objective", script)
+        self.refused("help", "completion", "bsh", code=kith.BAD_USAGE, says="did you mean bash")
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version").out, r"^kith \d+\.\d+\.\d+\n$")
+
+
+class Demo(kith.TestCase):
+    def test_demo(self):
+        # WordNet's glosses, learned from scratch: what is said must have been learned.
+        if kith.SANITIZED:
+            self.skipTest("a demonstration, not a check; slow under a sanitizer")
+        result = self.ok("demo", "--folder", self.path("demo"))
+        for shown in ("king", "violin", "held-out", "Try next"):
+            self.assertIn(shown, result.out)
+        model = next(self.path("demo").glob("*.kith"))
+        answer = self.ok("near", model, "violin", "--top", 20, "--json").json
+        self.assertTrue({"cello", "viola", "stringed", "oboe", "fiddle", "bass"} &
+                        {n["id"] for n in answer["neighbours"]}, answer)
+
+
+if __name__ == "__main__":
+    kith.main()

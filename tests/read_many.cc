@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads many files with every reader of model and vector files, in one process, so that a hundred
+// thousand damaged ones take minutes. A file must be read or refused by a kith::Error: anything
+// else that is thrown, a crash, two seconds of work or memory out of proportion is a bug.
+//
+//   read_many --make FOLDER      writes small files of every kind there
+//   read_many < LIST             reads the files listed, a path a line; for each prints the path
+//                                before it reads it and what came of it after
+//
+// A path that ends in .sealed is a damaged model file whose checksum is put right first, so that
+// what lies behind the checksum is reached too.
+
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/rng.h"
+#include "io/vector_files.h"
+#include "models/model.h"
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+constexpr int kSeconds = kSanitized ? 20 : 2;
+constexpr size_t kMemory = size_t{1} << 30;
+
+// --- The files to damage ---
+
+std::string two_topics() {
+  std::string text;
+  kith::Rng rng(1, 0);
+  for (int line = 0; line < 60; ++line) {
+    for (int word = 0; word < 8; ++word) {
+      text += (line % 2 ? "sea" : "hill") + std::to_string(rng.below(6)) + ' ';
+    }
+    text.back() = '\n';
+  }
+  return text;
+}
+
+void make_models(const std::string& folder) {
+  const std::string text = folder + "/corpus.words";
+  std::ofstream(text) << two_topics();
+  kith::CorpusOptions options;
+  options.holdout = 0;
+  const auto corpus = kith::Corpus::read({text}, options, folder);
+  for (const auto& info : kith::models()) {
+    if (info.input != kith::InputKind::kText) continue;
+    const std::string name(info.name);
+    for (const bool checkpoint : {true, false}) {
+      const auto model = info.make();
+      const std::vector<kith::Setting> settings{{"dim", int64_t{4}, "read_many"},
+                                                {"epochs", int64_t{3}, "read_many"}};
+      const kith::Section sections[] = {model->settings()};
+      kith::apply(settings, sections);
+      kith::Job job;
+      job.deterministic = checkpoint;
+      if (checkpoint) {
+        job.on_progress = [&](const kith::Progress&) { job.cancel(); };
+      }
+      model->train(corpus, job);
+      kith::save_model(*model, name, folder + "/" + name + (checkpoint ? ".checkpoint" : ".kith"),
+                       checkpoint, {});
+    }
+  }
+}
+
+void make_vectors(const std::string& folder) {
+  kith::Names names;
+  kith::Matrix matrix(7, 5);
+  kith::Rng rng(2, 0);
+  for (size_t r = 0; r < matrix.rows(); ++r) {
+    names.add(r == 3 ? "gr\u00fcn" : "word" + std::to_string(r));
+    for (float& x : matrix.row(r)) x = rng.uniform() - 0.5f;
+  }
+  const std::pair<kith::VectorFormat, const char*> formats[] = {
+      {kith::VectorFormat::kWord2vecBin, "vectors.bin"},
+      {kith::VectorFormat::kWord2vecText, "vectors.txt"},
+      {kith::VectorFormat::kGlove, "vectors.glove"},
+      {kith::VectorFormat::kNpy, "vectors.npy"},
+      {kith::VectorFormat::kCsv, "vectors.csv"},
+      {kith::VectorFormat::kSafetensors, "vectors.safetensors"},
+  };
+  for (const auto& [format, file] : formats) {
+    kith::write_vectors(folder + "/" + file, format, names, matrix);
+  }
+}
+
+// --- Reading them ---
+
+void put_checksum_right(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const std::string_view key = "\"checksum\":\"";
+  const size_t at = bytes.find(key);
+  if (at == std::string::npos || bytes.size() < at + key.size() + 16) return;
+  char* const digits = bytes.data() + at + key.size();
+  std::fill_n(digits, 16, '0');
+  const auto sum = fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+  std::memcpy(digits, sum.data(), 16);
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+uint64_t digest(const kith::Names& names, const kith::Matrix& matrix) {
+  uint64_t h = XXH3_64bits(names.bytes().data(), names.bytes().size());
+  for (size_t r = 0; r < matrix.rows(); ++r) {
+    const auto row = matrix.row(r);
+    h = XXH3_64bits_withSeed(row.data(), row.size_bytes(), h);
+  }
+  return h;
+}
+
+// Restores the archive into a fresh model of every kind, whatever it says it is: this is how a
+// checkpoint is read.
+uint64_t read_checkpoint(const std::string& path) {
+  const auto archive = kith::Archive::open(path);
+  for (const auto& info : kith::models()) {
+    try {
+      const auto model = info.make();
+      model->restore(archive);
+      return digest(model->names(), model->vectors(kith::Side::kInput));
+    } catch (const kith::Error&) {
+      if (&info == &kith::models().back()) throw;
+    }
+  }
+  return 0;
+}
+
+uint64_t read_model(const std::string& path) {
+  const auto model = kith::load_model(path);
+  return digest(model->names(), model->vectors(kith::Side::kInput));
+}
+
+uint64_t read_vector_file(const std::string& path) {
+  const auto vectors = kith::read_vectors(path);
+  return digest(vectors.names, vectors.matrix);
+}
+
+struct Counts {
+  size_t files = 0, read = 0, refused = 0, wrong = 0;
+};
+
+void set_timers(int seconds) {
+  // Work, not waiting: other programs on the machine must not look like a hang here.
+  const itimerval cpu{{0, 0}, {seconds, 0}};
+  setitimer(ITIMER_PROF, &cpu, nullptr);
+  alarm(static_cast<unsigned>(seconds) * 15);
+}
+
+void try_file(const std::string& path, Counts& counts) {
+  std::printf("%s", path.c_str());
+  std::fflush(stdout);  // if this file kills us, its name stands last
+  set_timers(kSeconds);
+  ++counts.files;
+  bool read = false, wrong = false;
+  try {
+    if (path.ends_with(".sealed")) put_checksum_right(path);
+    for (const auto reader : {read_model, read_checkpoint, read_vector_file}) {
+      try {
+        std::printf(" read=%016llx", static_cast<unsigned long long>(reader(path)));
+        read = true;
+      } catch (const kith::Error& e) {
+        std::printf(" refused");
+        // A small file can never need much memory: a size in it was believed.
+        if (e.kind() == kith::ErrorKind::kLimit) {
+          std::printf(" WRONG: asked for too much memory: %s", e.what());
+          wrong = true;
+        }
+      }
+    }
+  } catch (const std::exception& e) {
+    std::printf(" WRONG: threw %s", e.what());
+    wrong = true;
+  }
+  set_timers(0);
+  std::printf("\n");
+  counts.read += read;
+  counts.refused += !read;
+  counts.wrong += wrong;
+}
+
+int read_list() {
+  // One mapping too many must not take the machine down. Sanitizers reserve terabytes.
+  const rlimit limit{kMemory, kMemory};
+  if (!kSanitized) setrlimit(RLIMIT_AS, &limit);
+  Counts counts;
+  for (std::string path; std::getline(std::cin, path);) try_file(path, counts);
+  std::printf("%zu files: %zu read, %zu clean errors, %zu wrong\n", counts.files, counts.read,
+              counts.refused, counts.wrong);
+  return counts.wrong ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc == 3 && std::string_view(argv[1]) == "--make") {
+      make_models(argv[2]);
+      make_vectors(argv[2]);
+      return 0;
+    }
+    if (argc == 1) return read_list();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "read_many: %s\n", e.what());
+    return 1;
+  }
+  std::fprintf(stderr, "usage: read_many --make FOLDER, or a list of files on standard input\n");
+  return 2;
+}
