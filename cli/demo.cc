@@ -28,9 +28,10 @@ struct DemoOptions {
 };
 
 constexpr const char* kWords[] = {"king", "copper", "violin", "whale"};
-constexpr const char* kAnalogies[][3] = {
-    {"man", "king", "woman"}, {"france", "paris", "italy"}, {"dog", "puppy", "cat"}};
-constexpr const char* kOddOnes[] = {"violin", "cello", "flute", "hammer", "trumpet"};
+constexpr const char* kAnalogies[][3] = {{"germany", "german", "france"},
+                                         {"physics", "physicist", "chemistry"},
+                                         {"brother", "sister", "son"}};
+constexpr const char* kOddOnes[] = {"violin", "flute", "piano", "hammer", "trumpet"};
 
 std::string heading(std::string_view text) {
   return fmt::format("\n{}\n", styled(Stream::kOut, Look::kBold, text));
@@ -58,7 +59,7 @@ void show_neighbours(const Space& space) {
 }
 
 void show_analogies(const Space& space) {
-  put_text(heading("What is to ... as ...?"));
+  put_text(heading("What is to ..., as ... is to ...?"));
   std::vector<std::vector<std::string>> rows;
   for (const auto& [a, b, c] : kAnalogies) {
     const auto found =
@@ -77,18 +78,26 @@ void show_odd(const Space& space) {
   put("  {}: {}\n", fmt::join(kOddOnes, ", "), styled(Stream::kOut, Look::kAccent, kOddOnes[odd]));
 }
 
+// The model itself knows what it scored before it had seen a word.
+double untrained_score(const TrainSummary& s) {
+  for (const Fact& f : s.plan.model->info()) {
+    if (f.name == "held_out_before") return std::stod(f.value);
+  }
+  return *s.first_held_out;
+}
+
 void show_score(const TrainSummary& s) {
   if (!s.held_out || !s.first_held_out) return;
-  put_text(heading("How well does it know a text it has not seen?"));
-  put("  loss on held-out text: {:.3f} at first, {:.3f} at the end; lower is better\n",
-      *s.first_held_out, *s.held_out);
+  put_text(heading("How well does it know text that it has not seen?"));
+  put("  held-out loss {:.3f} before training, {:.3f} after; lower is better\n", untrained_score(s),
+      *s.held_out);
 }
 
 void show_next(const std::string& model, const std::string& text) {
   put_text(heading("Try next"));
   const std::string m = shell_quoted(model), p = shell_quoted(program);
   put("  {} near {} ocean\n", p, m);
-  put("  {} near {} 'king - man + woman'\n", p, m);
+  put("  {} near {} 'german - germany + france'\n", p, m);
   put("  {} odd {} red green seven blue\n", p, m);
   put("  {} export {} --to word2vec-text -o {}\n", p, m,
       shell_quoted(fs::path(model).replace_extension(".txt.vec").string()));
@@ -112,12 +121,14 @@ int run_demo(Args args) {
   const std::string model = (folder / "wordnet.kith").lexically_normal().string();
   const WordNetText made = write_wordnet_text(text);
   say("The dictionary WordNet, {} with their explanations and examples, is now a text:\n  {}, {}\n",
-      count_of(made.synsets, "meaning"), text, in_bytes(static_cast<double>(made.bytes)));
+      count_of(made.meanings, "meaning"), text, in_bytes(static_cast<double>(made.bytes)));
 
   const std::string threads = fmt::format("{}", options.threads);
+  // Measured on this text: rare words make neighbours that nobody knows, and a wide window with
+  // many negatives makes the most of a small text.
   const std::vector<std::string_view> train_args{
-      "word2vec",    text, "-o",       model, "--tokens", "words", "--window",  "8",
-      "--negatives", "10", "--epochs", "20",  "--dim",    "100",   "--threads", threads};
+      "word2vec", text, "-o",          model, "--tokens", "words", "--min-count", "10",
+      "--window", "8",  "--negatives", "10",  "--epochs", "10",    "--threads",   threads};
   std::string shown;
   for (const auto arg : train_args) shown += ' ' + shell_quoted(arg);
   say("Learning from it, a vector for each word:\n  {} train{}\n", program, shown);

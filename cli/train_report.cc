@@ -156,7 +156,8 @@ double TrainReport::words_per_second() const {
 }
 
 std::string TrainReport::text_of(const Progress& p) const {
-  std::string out = fmt::format("epoch {}/{}  loss {:.4f}", p.epoch, epochs_, loss());
+  const size_t width = fmt::formatted_size("{}", epochs_);
+  std::string out = fmt::format("epoch {:>{}}/{}  loss {:.4f}", p.epoch, width, epochs_, loss());
   if (held_out_) out += fmt::format("  held-out {:.4f}", *held_out_);
   out += fmt::format("  lr {:.4f}", p.lr);
   const double rate = words_per_second();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// WordNet's data files (wndb(5WN)): a line is one meaning, its words, its links, and after a bar
-// its explanation with examples in quotes.
+// WordNet's data files (wndb(5WN)): a line is one meaning with its words, its links to other
+// meanings, and after a bar its explanation with examples in quotes.
 #include "wordnet.h"
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/error.h"
@@ -16,14 +17,27 @@ namespace kith::cli {
 namespace {
 
 constexpr std::string_view kFolder = "/usr/share/wordnet/";
+constexpr size_t kBroaderWords = 2;  // of each broader meaning; more would drown the rest
 
-std::vector<std::string_view> split(std::string_view text, size_t most) {
+struct Meaning {
+  std::vector<std::string> words;
+  std::vector<std::string> broader;  // keys of meanings: "n02084071"
+  std::string_view text;
+};
+
+std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> out;
-  for (size_t i = 0; i < text.size() && out.size() < most;) {
+  for (size_t i = 0; i < text.size();) {
     const size_t end = std::min(text.find(' ', i), text.size());
     if (end > i) out.push_back(text.substr(i, end - i));
     i = end + 1;
   }
+  return out;
+}
+
+size_t number(std::string_view text, int base) {
+  size_t out = 0;
+  std::from_chars(text.data(), text.data() + text.size(), out, base);
   return out;
 }
 
@@ -34,55 +48,92 @@ std::string spelled(std::string_view lemma) {
   return out;
 }
 
-// The words of a meaning, or nothing for the lines of the licence and for what is not understood.
-std::string words_of(std::string_view left) {
-  constexpr size_t kCount = 3, kFirst = 4;  // fields: offset, file, kind, count, word, number, ...
-  const auto head = split(left, kFirst);
-  size_t count = 0;
-  if (left.starts_with(' ') || head.size() < kFirst) return "";
-  std::from_chars(head[kCount].data(), head[kCount].data() + head[kCount].size(), count, 16);
-  const auto fields = split(left, kFirst + 2 * count);
-  std::vector<std::string> words;
-  for (size_t i = kFirst; i < fields.size(); i += 2) words.push_back(spelled(fields[i]));
-  return fmt::format("{}", fmt::join(words, " "));
+// Fields: offset, file, kind, count of words (hexadecimal), word and number for each, count of
+// links (decimal), symbol, offset, kind and place for each. A link that is called @ or @i leads to
+// what this is a kind, or an instance, of. No words if the line is the licence's or is damaged.
+Meaning parse(std::string_view line) {
+  Meaning out;
+  const size_t bar = line.find(" | ");
+  if (line.starts_with(' ') || bar == std::string_view::npos) return out;
+  const auto fields = split(line.substr(0, bar));
+  const size_t words = fields.size() > 4 ? number(fields[3], 16) : 0;
+  const size_t links_at = 4 + 2 * words;
+  if (words == 0 || links_at >= fields.size()) return out;
+  for (size_t i = 4; i < links_at; i += 2) out.words.push_back(spelled(fields[i]));
+  const size_t end = links_at + 1 + 4 * number(fields[links_at], 10);
+  for (size_t i = links_at + 1; i + 4 <= std::min(end, fields.size()); i += 4) {
+    if (fields[i].starts_with('@')) {
+      out.broader.push_back(fmt::format("{}{}", fields[i + 2], fields[i + 1]));
+    }
+  }
+  out.text = line.substr(bar + 3);
+  return out;
 }
 
-void add_line(std::string_view line, AtomicFile& out, WordNetText& result) {
-  const size_t bar = line.find(" | ");
-  if (bar == std::string_view::npos) return;
-  const std::string words = words_of(line.substr(0, bar));
-  if (words.empty()) return;
-  std::string text = words + ' ' + std::string(line.substr(bar + 3));
-  text.erase(text.find_last_not_of(" \r") + 1);
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
-    return c < 0x80 ? static_cast<char>(std::tolower(c)) : static_cast<char>(c);
-  });
-  text += '\n';
-  out.write(text);
-  ++result.synsets;
-  result.bytes += text.size();
-}
+// All meanings by key, in the order of the files, which must outlive them.
+class Dictionary {
+ public:
+  void add(char kind, std::string_view text) {
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      Meaning meaning = parse(text.substr(0, end));
+      if (!meaning.words.empty()) {
+        numbers_.emplace(kind + std::string(text.substr(0, text.find(' '))), meanings_.size());
+        meanings_.push_back(std::move(meaning));
+      }
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+
+  size_t size() const { return meanings_.size(); }
+
+  // Its words, then what it is a kind of, then the explanation and the examples, in lower case.
+  std::string line(size_t i) const {
+    const Meaning& m = meanings_[i];
+    std::string out = fmt::format("{}", fmt::join(m.words, " "));
+    for (const std::string& key : m.broader) {
+      const auto found = numbers_.find(key);
+      if (found == numbers_.end()) continue;
+      const auto& words = meanings_[found->second].words;
+      for (size_t w = 0; w < std::min(words.size(), kBroaderWords); ++w)
+        out.append(" ").append(words[w]);
+    }
+    out.append(" ").append(m.text);
+    out.erase(out.find_last_not_of(" \r") + 1);
+    for (char& c : out) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return out + '\n';
+  }
+
+ private:
+  std::vector<Meaning> meanings_;
+  std::unordered_map<std::string, size_t> numbers_;
+};
 
 }  // namespace
 
 WordNetText write_wordnet_text(const std::string& path) {
-  WordNetText result;
-  AtomicFile out(path);
-  for (const char* kind : {"noun", "verb", "adj", "adv"}) {
-    const std::string file = std::string(kFolder) + "data." + kind;
+  std::vector<MappedFile> files;
+  Dictionary dictionary;
+  for (const auto& [name, kind] :
+       {std::pair{"noun", 'n'}, {"verb", 'v'}, {"adj", 'a'}, {"adv", 'r'}}) {
+    const std::string file = fmt::format("{}data.{}", kFolder, name);
     if (!std::filesystem::exists(file)) {
       throw Error(ErrorKind::kIo,
                   "{}: not there; the demo reads WordNet, install it with: apt-get install "
                   "wordnet-base",
                   file);
     }
-    const MappedFile mapped(file);
-    std::string_view text(mapped.bytes().data(), mapped.bytes().size());
-    while (!text.empty()) {
-      const size_t end = std::min(text.find('\n'), text.size());
-      add_line(text.substr(0, end), out, result);
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
+    files.emplace_back(file);
+    dictionary.add(kind, {files.back().bytes().data(), files.back().bytes().size()});
+  }
+  WordNetText result{.meanings = dictionary.size()};
+  AtomicFile out(path);
+  for (size_t i = 0; i < dictionary.size(); ++i) {
+    const std::string line = dictionary.line(i);
+    out.write(line);
+    result.bytes += line.size();
   }
   out.commit();
   return result;

@@ -7,7 +7,7 @@
 namespace kith::cli {
 
 struct WordNetText {
-  uint64_t synsets = 0, bytes = 0;
+  uint64_t meanings = 0, bytes = 0;
 };
 
 // Writes the dictionary WordNet, as Debian installs it, as a text to learn from: one meaning a

@@ -110,18 +110,25 @@ TEST_F(CorpusErrors, AScratchFolderThatIsNotThereIsAnError) {
   expect_part(missing, message_of(ErrorKind::kIo, [&] { Corpus::read({path}, {}, missing); }));
 }
 
+struct LongText {
+  std::string block;
+  int blocks;
+  std::string tail;  // behind the blocks
+};
+
 // In a process of its own: reads a generated text from a pipe and returns the growth of its
 // largest resident size, in MB.
-int megabytes_to_read(const std::string& folder, const std::string& block, int blocks,
+int megabytes_to_read(const std::string& folder, const LongText& text,
                       const std::function<bool(const Corpus&)>& is_right) {
   const pid_t child = fork();
   if (child == 0) {
     int ends[2];
     if (pipe(ends) != 0) _exit(250);
     std::jthread writer([&] {
-      for (int i = 0; i < blocks; ++i) {
-        for (size_t done = 0; done < block.size();) {
-          const auto n = write(ends[1], block.data() + done, block.size() - done);
+      for (int i = 0; i <= text.blocks; ++i) {
+        const std::string& part = i < text.blocks ? text.block : text.tail;
+        for (size_t done = 0; done < part.size();) {
+          const auto n = write(ends[1], part.data() + done, part.size() - done);
           if (n <= 0) _exit(251);
           done += static_cast<size_t>(n);
         }
@@ -149,21 +156,20 @@ TEST_F(CorpusErrors, ALongLineCostsNoMemory) {
   for (int i = 0; i < 50'000; ++i) block += fmt::format("{:015} ", i % 1000);
   const int blocks = kSanitized ? 10 : 250;  // 0.8 MB each
   const uint64_t words = 50'000 * static_cast<uint64_t>(blocks);
-  const int grown = megabytes_to_read(folder_.path(), block, blocks, [&](const Corpus& corpus) {
-    return corpus.profile().kept == words && corpus.profile().lines == 1 &&
-           corpus.profile().longest_line == words && corpus.vocabulary().words.size() == 1000;
-  });
+  const int grown =
+      megabytes_to_read(folder_.path(), {block, blocks, ""}, [&](const Corpus& corpus) {
+        return corpus.profile().kept == words && corpus.profile().lines == 1 &&
+               corpus.profile().longest_line == words && corpus.vocabulary().words.size() == 1000;
+      });
   EXPECT_LT(grown, kSanitized ? 250 : 40);
 }
 
 TEST_F(CorpusErrors, ALongWordCostsNoMemory) {
-  const std::string block(1 << 20, 'x');
-  const int blocks = kSanitized ? 20 : 200;
-  const int grown = megabytes_to_read(
-      folder_.path(), block + " a b a b a b a b a b " + block, blocks, [&](const Corpus& corpus) {
-        return corpus.profile().too_long == static_cast<uint64_t>(blocks) + 1 &&
-               corpus.vocabulary().words.size() == 2;
-      });
+  const LongText text{std::string(1 << 20, 'x'), kSanitized ? 20 : 200, " a b a b a b a b a b"};
+  const int grown = megabytes_to_read(folder_.path(), text, [](const Corpus& corpus) {
+    return corpus.profile().too_long == 1 && corpus.profile().tokens == 11 &&
+           corpus.vocabulary().words.size() == 2;
+  });
   EXPECT_LT(grown, kSanitized ? 250 : 40);
 }
 

@@ -154,15 +154,19 @@ TEST(Corpus, TheFingerprintTellsTextsApart) {
   };
   const uint64_t original = print(text);
   EXPECT_EQ(original, print(text));
+  ASSERT_FALSE(Corpus::read({folder.path() + "/text"}, {}, folder.path()).held_out().empty());
   // Wherever a word changes, in the part held out too, the counts or the order differ.
   for (size_t i = 0; i < text.size(); i += 14) {
     std::string changed = text;
     changed[i] = text[i] == 'a' ? 'b' : 'a';
     ASSERT_NE(print(changed), original) << i;
   }
-  std::string swapped = text;
-  std::swap(swapped[0], swapped[2]);
-  EXPECT_NE(print(swapped), original);
+  // Neighbours that change places leave the counts alone; some of these lines are held out.
+  for (size_t line = 0; line < text.size(); line = text.find('\n', line) + 1) {
+    std::string swapped = text;
+    std::swap(swapped[line], swapped[line + 2]);
+    ASSERT_NE(print(swapped), original) << line;
+  }
   std::string joined = text;
   joined[text.find('\n')] = ' ';
   EXPECT_NE(print(joined), original);

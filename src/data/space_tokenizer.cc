@@ -89,9 +89,7 @@ class SpaceTokenizer final : public Tokenizer {
     count_word();
     if (word.size() > max_word_) {
       ++counts_.too_long;
-    } else if (!has_top) {
-      emit(word);
-    } else if (const size_t bad = find_invalid_utf8(word); bad == word.npos) {
+    } else if (const size_t bad = has_top ? find_invalid_utf8(word) : word.npos; bad == word.npos) {
       emit(word);
     } else {
       take_invalid(word, bad, offset);

@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "io/archive_header.h"
+#include "io/utf8.h"
 
 namespace kith {
 namespace {
@@ -20,6 +21,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the format is little endian");
 
 constexpr size_t kAlignment = 64;  // of the start of the data
+// In the order of DType.
+constexpr std::string_view kTypeNames[] = {"F32", "F64", "U8", "I32", "U32", "I64", "U64"};
 constexpr std::string_view kNoDigits = "0000000000000000";
 // Quotes inside JSON texts carry a backslash, so this stands nowhere but at the entry itself.
 constexpr std::string_view kChecksumKey = "\"checksum\":\"";
@@ -102,8 +105,8 @@ void check_checksum(std::string_view start, std::string_view data, const std::st
   const size_t key = start.find(std::string(kChecksumKey) + stored + '"');
   if (key == std::string_view::npos || stored.size() != kNoDigits.size()) {
     throw Error(ErrorKind::kInput,
-                "{}: the checksum {:.40} in the header is not in our form; the file is damaged",
-                where, stored);
+                "{}: the checksum {} in the header is not in our form; the file is damaged", where,
+                shown(stored));
   }
   const size_t at = key + kChecksumKey.size();
   Hasher hasher;
@@ -146,10 +149,7 @@ size_t bytes_of(DType type) {
   }
 }
 
-std::string_view name_of(DType type) {
-  constexpr std::string_view kNames[] = {"F32", "F64", "U8", "I32", "U32", "I64", "U64"};
-  return kNames[static_cast<size_t>(type)];
-}
+std::string_view name_of(DType type) { return kTypeNames[static_cast<size_t>(type)]; }
 
 Tensor tensor_of(const Matrix& m) {
   return {.dtype = DType::kF32,

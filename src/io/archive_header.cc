@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "io/utf8.h"
 
 namespace kith {
 namespace {
@@ -15,6 +16,8 @@ using Json = nlohmann::json;
 
 constexpr std::array kDTypes{DType::kF32, DType::kF64, DType::kU8, DType::kI32,
                              DType::kU32, DType::kI64, DType::kU64};
+
+constexpr std::array<std::string_view, 3> kFields{"dtype", "shape", "data_offsets"};
 
 constexpr size_t kMaxDimensions = 32;
 
@@ -92,7 +95,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
       if (seen_ != std::array{true, true, true}) {
         throw Error(ErrorKind::kInput,
                     "{}: tensor {} lacks dtype, shape or data_offsets; the file is damaged", where_,
-                    name_);
+                    shown(name_));
       }
     }
     place_ = place_ == Place::kTop ? Place::kEnd : Place::kTop;
@@ -129,7 +132,6 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   }
 
   void begin_field(const std::string& field) {
-    constexpr std::array<std::string_view, 3> kFields{"dtype", "shape", "data_offsets"};
     const auto at = std::find(kFields.begin(), kFields.end(), field);
     if (at == kFields.end()) wrong("a field of another name");
     bool& seen = seen_[static_cast<size_t>(at - kFields.begin())];
@@ -143,20 +145,20 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
       if (name == name_of(type)) return type;
     }
     throw Error(ErrorKind::kInput,
-                "{}: tensor {} has the type {:.20}; the types read here are F32, F64, U8, I32, "
+                "{}: tensor {} has the type {}; the types read here are F32, F64, U8, I32, "
                 "U32, I64 and U64",
-                where_, name_, name);
+                where_, shown(name_), shown(name));
   }
 
   [[noreturn]] bool wrong(std::string_view found) const {
     throw Error(ErrorKind::kInput,
-                "{}: the header has {} where it does not belong ({}{:.40}); the file "
+                "{}: the header has {} where it does not belong ({}{}); the file "
                 "is damaged or of another kind",
-                where_, found, name_.empty() ? "at its start" : "in the entry ", name_);
+                where_, found, name_.empty() ? "at its start" : "in the entry ", shown(name_));
   }
   [[noreturn]] void twice(const std::string& name) const {
-    throw Error(ErrorKind::kInput, "{}: the header has {:.40} twice; the file is damaged", where_,
-                name);
+    throw Error(ErrorKind::kInput, "{}: the header has {} twice; the file is damaged", where_,
+                shown(name));
   }
 
   std::string_view where_;
@@ -175,7 +177,7 @@ void check_range(const std::string& name, const ArchiveHeader::Entry& entry, uin
     throw Error(ErrorKind::kInput,
                 "{}: tensor {} claims the bytes {} to {} but there are {} bytes of data; the file "
                 "is cut off or damaged",
-                where, name, entry.begin, entry.end, data_bytes);
+                where, shown(name), entry.begin, entry.end, data_bytes);
   }
   uint64_t bytes = bytes_of(entry.dtype);
   bool fits = true;
@@ -184,7 +186,7 @@ void check_range(const std::string& name, const ArchiveHeader::Entry& entry, uin
     throw Error(ErrorKind::kInput,
                 "{}: tensor {} of shape [{}] and type {} does not fit its {} bytes; the file is "
                 "damaged",
-                where, name, fmt::join(entry.shape, ", "), name_of(entry.dtype),
+                where, shown(name), fmt::join(entry.shape, ", "), name_of(entry.dtype),
                 entry.end - entry.begin);
   }
 }

@@ -292,6 +292,15 @@ TEST(Archive, SaysWhatIsMissingOrOfAnotherKind) {
   EXPECT_FAILURE(Archive::open(folder / "none"), ErrorKind::kIo, "no such file");
 }
 
+TEST(Archive, MessagesStayOnOneLineWhateverAFileCallsItsTensors) {
+  const auto failure = failure_of([] {
+    Archive::from_bytes(file_of("{\"a\\nb\\u001b\":" + entry("[9]", "[0,0]") + "}", ""), "f",
+                        false);
+  });
+  EXPECT_TRUE(contains(failure.message, "does not fit")) << failure.message;
+  EXPECT_EQ(failure.message.find_first_of("\n\x1b"), std::string::npos) << failure.message;
+}
+
 TEST(Archive, TextThatIsNotUtf8IsRepairedOnSaving) {
   const TempFolder folder;
   ArchiveWriter writer;

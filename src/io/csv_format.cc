@@ -12,6 +12,9 @@
 namespace kith {
 namespace {
 
+// Of the first column.
+constexpr std::string_view kUsualTitles[] = {"", "name", "word", "id", "index"};
+
 enum class Record { kWhole, kOpenQuote, kBad };
 
 std::string_view trim(std::string_view text) {
@@ -97,8 +100,8 @@ size_t numeric_fields(std::span<const std::string> fields) {
 // on, as some libraries write them. "king,1,2" is a vector.
 bool is_title(const std::vector<std::string>& fields) {
   if (numeric_fields(std::span(fields).subspan(1)) == 0) return true;
-  constexpr std::string_view kUsual[] = {"", "name", "word", "id", "index"};
-  if (std::ranges::find(kUsual, fields[0]) == std::end(kUsual) || fields.size() < 3) return false;
+  if (std::ranges::find(kUsualTitles, fields[0]) == std::end(kUsualTitles) || fields.size() < 3)
+    return false;
   const size_t first = fields[1] == "1" ? 1 : 0;
   for (size_t i = 1; i < fields.size(); ++i) {
     if (fields[i] != std::to_string(first + i - 1)) return false;

@@ -17,23 +17,25 @@ namespace {
 // Enough for the first two lines of any sensible text.
 constexpr size_t kWindow = size_t{4} << 20;
 
+constexpr std::string_view kOffsets = ".offsets";
 constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";
 
 // Files that people bring and that are something else, with what to do.
+struct Other {
+  std::string_view magic, advice;
+};
+constexpr Other kOthers[] = {
+    {"\xba\x16\x4f\x2f", "a fastText model; export its vectors as text (.vec)"},
+    {"PK\x03\x04", "a zip or npz archive; unpack it and name one of its files"},
+    {"\x80\x02", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
+    {"\x80\x03", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
+    {"\x80\x04", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
+    {"\x80\x05", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
+    {"\xff\xfe", "text in UTF-16; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)"},
+    {"\xfe\xff", "text in UTF-16; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)"},
+};
+
 void refuse_known_others(std::string_view start, const std::string& where) {
-  struct Other {
-    std::string_view magic, advice;
-  };
-  constexpr Other kOthers[] = {
-      {"\xba\x16\x4f\x2f", "a fastText model; export its vectors as text (.vec)"},
-      {"PK\x03\x04", "a zip or npz archive; unpack it and name one of its files"},
-      {"\x80\x02", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
-      {"\x80\x03", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
-      {"\x80\x04", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
-      {"\x80\x05", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
-      {"\xff\xfe", "text in UTF-16; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)"},
-      {"\xfe\xff", "text in UTF-16; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)"},
-  };
   for (const Other& other : kOthers) {
     if (start.starts_with(other.magic)) {
       throw Error(ErrorKind::kInput, "{}: this is {}", where, other.advice);
@@ -79,7 +81,6 @@ std::string matrix_name(const Archive& archive) {
 
 // The names of the rows under whatever title, or nothing if the file has no names at all.
 std::optional<Names> row_names(const Archive& archive, size_t rows) {
-  constexpr std::string_view kOffsets = ".offsets";
   std::vector<std::string> fitting, others;
   for (const auto& [name, t] : archive.tensors()) {
     if (!name.ends_with(kOffsets)) continue;

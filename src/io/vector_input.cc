@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/vector_input.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -11,21 +9,6 @@
 #include "core/error.h"
 
 namespace kith {
-namespace {
-
-constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
-
-// Length of the character at the start, or 0 if it is none.
-size_t character(std::string_view text) {
-  if (static_cast<unsigned char>(text[0]) < 0x80) return 1;
-  utf8proc_int32_t code;
-  const auto n = ::utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                    static_cast<utf8proc_ssize_t>(text.size()), &code);
-  return n > 0 ? static_cast<size_t>(n) : 0;
-}
-
-}  // namespace
-
 bool VectorInput::fill() {
   const auto piece = source_->next();
   if (piece.empty()) return false;
@@ -85,40 +68,9 @@ std::optional<float> parse_float(std::string_view text) {
   const auto again = std::from_chars(text.data(), end, wide);
   const bool small = again.ec == std::errc() ? std::abs(wide) < 1
                                              : text.find_first_of("eE") != std::string_view::npos &&
-                                                   text.find("-", 1) != std::string_view::npos;
+                                                   text.find('-', 1) != std::string_view::npos;
   if (small) return again.ec == std::errc() ? static_cast<float>(wide) : 0.0f;
   return std::numeric_limits<float>::infinity();
-}
-
-std::string shown(std::string_view text) {
-  constexpr size_t kMost = 40;
-  std::string out;
-  size_t i = 0;
-  while (i < text.size() && out.size() < kMost) {
-    const size_t n = character(text.substr(i));
-    const bool control = static_cast<unsigned char>(text[i]) < 0x20 || text[i] == 0x7f;
-    out += n == 0 || control ? kReplacement : text.substr(i, n);
-    i += std::max<size_t>(1, n);
-  }
-  if (i < text.size()) out += "...";
-  return out;
-}
-
-bool repair_utf8(std::string_view text, std::string& repaired) {
-  size_t good = 0;
-  while (good < text.size()) {
-    const size_t n = character(text.substr(good));
-    if (n == 0) break;
-    good += n;
-  }
-  if (good == text.size()) return false;
-  repaired = text.substr(0, good);
-  for (size_t i = good; i < text.size();) {
-    const size_t n = character(text.substr(i));
-    repaired += n == 0 ? kReplacement : text.substr(i, n);
-    i += std::max<size_t>(1, n);
-  }
-  return true;
 }
 
 VectorBuilder::VectorBuilder(size_t dim)

@@ -13,6 +13,7 @@
 
 #include "core/matrix.h"
 #include "io/file.h"
+#include "io/utf8.h"
 #include "io/vector_files.h"
 
 namespace kith {
@@ -50,12 +51,6 @@ class VectorInput {
 
 // A decimal number with nothing around it; too large becomes infinity, too small zero.
 std::optional<float> parse_float(std::string_view text);
-
-// Text of a file as a message may show it: short, valid, on one line.
-std::string shown(std::string_view text);
-
-// Bytes that are not UTF-8 become U+FFFD; true if there were any.
-bool repair_utf8(std::string_view text, std::string& repaired);
 
 // Collects named rows. Memory follows what was added, never what a header claims.
 class VectorBuilder {

@@ -108,6 +108,17 @@ HWY_INLINE VF reciprocal(VF x) {
 #endif
 }
 
+// 1 / sqrt(x) for positive finite x, to rounding or nearly.
+HWY_INLINE VF inverse_root(VF x) {
+#if HWY_ARCH_X86
+  const auto r = hn::ApproximateReciprocalSqrt(x);
+  const auto half = hn::Mul(x, hn::Mul(r, hn::Set(f32, 0.5f)));
+  return hn::Mul(r, hn::NegMulAdd(half, r, hn::Set(f32, 1.5f)));
+#else
+  return hn::Div(hn::Set(f32, 1.0f), hn::Sqrt(x));
+#endif
+}
+
 // sigma(z) = 1 / (1 + e^-z) and the loss -log sigma(-z) = log(1 + e^z) share their exponential.
 // Both are right to 1e-6 for all finite z; NaN gives NaN.
 struct Logistic {

@@ -19,12 +19,12 @@ struct Config {
   int window = 5;
   bool fixed_window = false;
   int negatives = 5;
-  double alpha = 0.75;
+  double alpha = 0.5;
   Noise noise = Noise::kPool;
   double sample = 1e-4;
   int epochs = 5;
   double lr = 0;
-  double adapt = 0;
+  double adapt = 0.003;
   Gradient gradient = Gradient::kExact;
   int early_stop = 0;
 

@@ -16,6 +16,7 @@ namespace kith::word2vec::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using kith::HWY_NAMESPACE::f32;
+using kith::HWY_NAMESPACE::inverse_root;
 using kith::HWY_NAMESPACE::logistic;
 using kith::HWY_NAMESPACE::store_sums4;
 using kith::HWY_NAMESPACE::VF;
@@ -323,50 +324,48 @@ class Learner {
     });
   }
 
-  // Steps from the energies, which then grow by this window's squared slopes; `share` scales those
-  // of the contexts.
+  // Steps of the `contexts` rows and of the centre's side, lr / sqrt(energy). Every eighth window
+  // then adds its squared slopes to the energies, eight times: the same sum on average, at an
+  // eighth of the cost. `share` scales the slopes of the contexts; m is the number of rows that
+  // the slopes are of (1 for CBOW's mean).
   void set_steps(float* const* energy, size_t m, size_t contexts, float share) {
     float* const a_step = s_.step.view().row(0);
-    float* const b_step = s_.step.view().row(1);
+    float* const b_step = a_step + contexts;
     if (config_.adapt <= 0) {
-      std::fill_n(a_step, contexts, lr_);
-      std::fill_n(b_step, outputs_, lr_);
+      std::fill_n(a_step, contexts + outputs_, lr_);
       return;
     }
     for (size_t i = 0; i < contexts; ++i) a_step[i] = *energy[i];
     for (size_t j = 0; j < outputs_; ++j) b_step[j] = *s_.centre_energy[j];
-    const float adapt = static_cast<float>(config_.adapt);
+    for (size_t i = 0; i < contexts + outputs_; i += hn::Lanes(f32)) {
+      const VF root = inverse_root(hn::Load(f32, a_step + i));
+      hn::Store(hn::Mul(hn::Set(f32, lr_), root), f32, a_step + i);
+    }
+    if (tally_.windows % kEnergyEvery == 1) add_energy(energy, m, contexts, share);
+  }
+
+  void add_energy(float* const* energy, size_t m, size_t contexts, float share) {
+    const float scale = static_cast<float>(config_.adapt * kEnergyEvery);
     for_each_tile(m, [&](size_t first, size_t width, size_t offset) {
       const float* const g = s_.slopes.view().row(0) + offset;
       for (size_t i = 0; i < m; ++i) {
         float sum = 0;
         for (size_t j = 0; j < width; ++j) {
-          const float square = adapt * g[i * width + j] * g[i * width + j];
+          const float square = scale * g[i * width + j] * g[i * width + j];
           sum += square;
           *s_.centre_energy[first + j] += square;
         }
-        if (m == contexts) {
-          *energy[i] += sum;
-        } else {
-          for (size_t c = 0; c < contexts; ++c) *energy[c] += share * share * sum;
-        }
+        const size_t begin = m == contexts ? i : 0, end = m == contexts ? i + 1 : contexts;
+        for (size_t c = begin; c < end; ++c) *energy[c] += share * share * sum;
       }
     });
-    InverseRoots(a_step, contexts);
-    InverseRoots(b_step, outputs_);
-  }
-
-  HWY_INLINE void InverseRoots(float* x, size_t n) {
-    for (size_t i = 0; i < n; i += hn::Lanes(f32)) {
-      hn::Store(hn::Div(hn::Set(f32, lr_), hn::Sqrt(hn::Load(f32, x + i))), f32, x + i);
-    }
   }
 
   void skip_gram(float* const* a, float* const* energy, size_t m) {
     score(a, m);
     set_steps(energy, m, m, 1);
     const float* const a_step = s_.step.view().row(0);
-    const float* const b_step = s_.step.view().row(1);
+    const float* const b_step = a_step + m;
     const float* const g = s_.slopes.view().row(0);
     tally_.pairs += m;
     if (outputs_ <= Scratch::kTile) {
@@ -408,7 +407,7 @@ class Learner {
     const float share = config_.gradient == Gradient::kExact ? 1.0f / static_cast<float>(m) : 1.0f;
     set_steps(s_.context_energy.data(), 1, m, share);
     const float* const a_step = s_.step.view().row(0);
-    const float* const b_step = s_.step.view().row(1);
+    const float* const b_step = a_step + m;
     const float* const g = s_.slopes.view().row(0);
     tally_.pairs += 1;
     for (size_t k = 0; k < stride_; k += hn::Lanes(f32)) {

@@ -21,8 +21,9 @@
 
 namespace kith::word2vec {
 
-// Rows and their energies: 1 + adapt * the sum of squared slopes a row has met. A row's step is
-// lr / sqrt(energy).
+// Rows and their energies: 1 + adapt * the sum of squared slopes a row has met, estimated from
+// every eighth window. A row's step is lr / sqrt(energy).
+inline constexpr uint64_t kEnergyEvery = 8;
 struct Table {
   Rows rows;
   float* energy;
@@ -79,12 +80,13 @@ class Scratch {
  public:
   Scratch(const Config& config, size_t stride);
 
-  static constexpr size_t kTile = 6;    // rows of the centre's side handled together
-  std::vector<float*> context, centre;  // rows of the window
+  static size_t pool_size(const Config& config);  // a multiple of `negatives`, and 4
+  static constexpr size_t kTile = 6;              // rows of the centre's side handled together
+  std::vector<float*> context, centre;            // rows of the window
   std::vector<float*> context_energy, centre_energy;
   std::vector<uint32_t> ids;  // of the centre's side
   std::vector<float> weight;  // +1 for the centre, -multiplicity for noise, 0 for padding
-  Matrix step;                // two rows: steps of the contexts, of the centre's side
+  Matrix step;                // one row: steps of the contexts, then of the centre's side
   Matrix slopes;              // one row; tile by tile, contexts x tile
   Matrix weights;             // a row per tile: the usual weights, repeated over contexts
   Matrix own_weights;         // one row: the same when a noise word was drawn twice

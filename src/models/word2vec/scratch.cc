@@ -16,12 +16,12 @@ Scratch::Scratch(const Config& config, size_t stride) {
   centre_energy.resize(outputs);
   ids.resize(outputs);
   weight.resize(outputs);
-  step = Matrix(2, std::max(contexts, outputs));
+  step = Matrix(1, contexts + outputs);
   slopes = Matrix(1, tiles * tile);
   own_weights = Matrix(1, tile);
   mean = Matrix(2, stride);
   partial = Matrix(1, contexts * kRowPad);
-  pool.resize(4 + static_cast<size_t>(config.negatives) * std::max(60 / config.negatives, 4));
+  pool.resize(pool_size(config));
   // What a window without repeated noise words needs.
   const size_t used = outputs - 1, even = used + used % 2;
   weights = Matrix(tiles, tile);
@@ -32,6 +32,11 @@ Scratch::Scratch(const Config& config, size_t stride) {
       weights.row(t)[i] = j == 0 ? 1.0f : j < used ? -1.0f : 0.0f;
     }
   }
+}
+
+size_t Scratch::pool_size(const Config& config) {
+  const auto negatives = static_cast<size_t>(config.negatives);
+  return 4 + negatives * std::max<size_t>(252 / negatives, 4);
 }
 
 Overlay::Overlay(size_t rows, size_t dim, size_t capacity)

@@ -28,7 +28,7 @@ uint64_t block_size(const Corpus& corpus, bool deterministic) {
 
 double first_rate(const Config& config) {
   if (config.lr > 0) return config.lr;
-  if (config.objective == Objective::kSkipGram) return 0.05;
+  if (config.objective == Objective::kSkipGram) return 0.08;
   return config.gradient == Gradient::kExact ? 0.2 : 0.05;
 }
 
@@ -37,7 +37,8 @@ uint64_t touches(const Config& config, uint64_t block) {
   const auto window = static_cast<uint64_t>(config.window);
   const auto negatives = static_cast<uint64_t>(config.negatives);
   const uint64_t words = block + 2 * window;
-  if (config.noise == Noise::kPool) return 2 * words + 64 + 5 * negatives;
+  if (config.noise == Noise::kPool)
+    return 2 * words + Scratch::pool_size(config) + negatives * block;
   if (config.noise == Noise::kPair) return words + block * 2 * window * negatives;
   return words + block * negatives;
 }
