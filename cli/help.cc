@@ -11,6 +11,8 @@
 namespace kith::cli {
 namespace {
 
+constexpr size_t kColumn = 27;  // where explanations of flags begin
+
 struct NoOptions {
   static constexpr std::tuple<> fields{};
 };
@@ -35,7 +37,6 @@ std::string default_of(const FieldInfo& f) {
 }
 
 std::string help_of(const Section& section) {
-  constexpr size_t kColumn = 27;
   std::string out = styled(Stream::kOut, Look::kBold, section.title) + "\n";
   for (const FieldInfo& f : section.fields) {
     const std::string flag = fmt::format("  --{}{}", f.name, f.is_flag ? "" : " " + f.type);

@@ -27,6 +27,8 @@ struct kith::EnumNames<kith::cli::Search> {
 namespace kith::cli {
 namespace {
 
+constexpr size_t kBatch = 1024;  // queries answered at a time
+
 struct NearOptions {
   int64_t top = 10;
   Side vectors = Side::kInput;
@@ -210,7 +212,6 @@ int run_near(Args args) {
   // One query that fails is an error. Of many, those that can be answered are.
   int result = kDone;
   const Asker asker(asked.space, options, words.size());
-  constexpr size_t kBatch = 1024;
   for (size_t begin = 0; begin < words.size(); begin += kBatch) {
     std::vector<Query> batch;
     for (size_t i = begin; i < std::min(words.size(), begin + kBatch); ++i) {

@@ -14,6 +14,7 @@ namespace {
 
 // Frequent enough to have been learned, and few enough that a look costs next to nothing.
 constexpr size_t kLookedAt = 20000;
+constexpr size_t kWords = 3, kNear = 4;  // shown, and how many neighbours of each
 
 std::span<const float> row_of(const Tensor& t, size_t r) {
   return {reinterpret_cast<const float*>(t.data + r * t.row_stride), t.row_bytes / sizeof(float)};
@@ -44,7 +45,6 @@ NamedVectors frequent_words(const Model& model, const Tensor& input) {
 }
 
 void show_neighbours(const NamedVectors& table, uint64_t seed, int threads, Status& status) {
-  constexpr size_t kWords = 3, kNear = 4;
   const size_t rows = table.names.size();
   if (rows < 2 * kNear) return;
   // Past the words that stand beside everything, before those seen a few times only.

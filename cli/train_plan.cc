@@ -38,7 +38,7 @@ bool is_model(std::string_view name) {
 // Takes the model's name off the front, if the user gave one.
 std::string take_model_name(std::vector<std::string>& words) {
   if (words.empty()) misused(kTrain, "train needs a file to learn from");
-  const std::string first = words.front();
+  std::string first = words.front();
   if (is_model(first)) {
     words.erase(words.begin());
     if (words.empty()) {

@@ -11,6 +11,8 @@
 namespace kith::cli {
 namespace {
 
+constexpr size_t kColumn = 9;  // where the text after a label begins
+
 double seconds_between(std::chrono::steady_clock::time_point a,
                        std::chrono::steady_clock::time_point b) {
   return std::chrono::duration<double>(b - a).count();
@@ -42,7 +44,6 @@ double untidy_share(std::span<const char> bytes) {
 }  // namespace
 
 std::string labelled(std::string_view label, std::string_view text) {
-  constexpr size_t kColumn = 9;
   const std::string gap(kColumn - std::min(kColumn, label.size()), ' ');
   // A log is for tools, too: one line stays one line.
   const size_t width = is_terminal(Stream::kErr) ? std::min<size_t>(columns(Stream::kErr), 100)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training: what is learned, the same bits, killed and resumed, every kind of input."""
 import gzip
+import math
 import re
 import shlex
 import signal
@@ -129,17 +130,21 @@ class SameBits(kith.TestCase):
 
 
 class Interrupted(kith.TestCase):
-    # Long enough to be caught in the middle, short enough for a test.
-    WORDS = 100_000 if kith.SANITIZED else 600_000
-    FLAGS = ["--deterministic", "--threads", 2, "--dim", 50, "--epochs", 20, "--sample", 0,
-             "--checkpoint-every", 1]
+    WORDS = 50_000 if kith.SANITIZED else 600_000
 
     def setUp(self):
         super().setUp()
         self.corpus = self.write("corpus.txt", kith.many_words(self.WORDS))
         self.model = self.path("words.kith")
         self.checkpoint = self.path("words.kith.checkpoint")
-        self.command = ["train", "word2vec", self.corpus, "-o", self.model, *self.FLAGS]
+        train = ["train", "word2vec", self.corpus, "-o", self.model, "--deterministic",
+                 "--threads", 2, "--dim", 50, "--sample", 0, "--checkpoint-every", 1]
+        # As many epochs as make a run that can be caught in its middle on this machine: four
+        # times as long as it takes to see the first checkpoint.
+        epochs = 5
+        took = self.ok(*train, "--epochs", epochs, "--quiet").seconds
+        self.model.unlink()
+        self.command = [*train, "--epochs", math.ceil(epochs * max(1, 4 / took))]
 
     def start_and_wait_for_checkpoint(self):
         process = kith.start(*self.command, "--quiet", stdout=subprocess.DEVNULL)

@@ -15,6 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::word2vec::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+using kith::HWY_NAMESPACE::axpy;
 using kith::HWY_NAMESPACE::f32;
 using kith::HWY_NAMESPACE::inverse_root;
 using kith::HWY_NAMESPACE::logistic;
@@ -108,6 +109,47 @@ HWY_INLINE void Move(float* const* a, size_t m, float* const* b, const float* HW
   HWY_UNROLL(6)
   for (int j = 0; j < K; ++j) {
     hn::Store(hn::MulAdd(hn::Set(f32, b_step[j]), sum[j], y[j]), f32, b[j] + k);
+  }
+}
+
+// mean = the mean of m rows.
+HWY_INLINE void Mean(float* const* a, size_t m, float* HWY_RESTRICT mean, size_t stride) {
+  const VF inverse = hn::Set(f32, 1.0f / static_cast<float>(m));
+  for (size_t k = 0; k < stride; k += hn::Lanes(f32)) {
+    VF sum = hn::Load(f32, a[0] + k);
+    for (size_t i = 1; i < m; ++i) sum = hn::Add(sum, hn::Load(f32, a[i] + k));
+    hn::Store(hn::Mul(sum, inverse), f32, mean + k);
+  }
+}
+
+// b_j += step_j g_j h and gradient (+)= sum_j g_j b_j, old values, for one row h.
+template <int K>
+HWY_INLINE void MoveCentres(const float* HWY_RESTRICT h, float* const* rows,
+                            const float* HWY_RESTRICT g, const float* HWY_RESTRICT step,
+                            float* HWY_RESTRICT gradient, bool first, size_t stride) {
+  float* b[K];
+  VF slope[K], scaled[K];
+  HWY_UNROLL(6)
+  for (int j = 0; j < K; ++j) {
+    b[j] = rows[j];
+    slope[j] = hn::Set(f32, g[j]);
+    scaled[j] = hn::Set(f32, g[j] * step[j]);
+  }
+  for (size_t k = 0; k < stride; k += hn::Lanes(f32)) {
+    const VF x = hn::Load(f32, h + k);
+    VF even = first ? hn::Zero(f32) : hn::Load(f32, gradient + k);
+    VF odd = hn::Zero(f32);
+    HWY_UNROLL(6)
+    for (int j = 0; j < K; ++j) {
+      const VF y = hn::Load(f32, b[j] + k);
+      if (j % 2 == 0) {
+        even = hn::MulAdd(slope[j], y, even);
+      } else {
+        odd = hn::MulAdd(slope[j], y, odd);
+      }
+      hn::Store(hn::MulAdd(scaled[j], x, y), f32, b[j] + k);
+    }
+    hn::Store(hn::Add(even, odd), f32, gradient + k);
   }
 }
 
@@ -397,37 +439,21 @@ class Learner {
   // or not (as the reference tools do).
   void cbow(size_t m) {
     float* const h = s_.mean.view().row(0);
-    const VF inverse = hn::Set(f32, 1.0f / static_cast<float>(m));
-    for (size_t k = 0; k < stride_; k += hn::Lanes(f32)) {
-      VF sum = hn::Load(f32, s_.context[0] + k);
-      for (size_t i = 1; i < m; ++i) sum = hn::Add(sum, hn::Load(f32, s_.context[i] + k));
-      hn::Store(hn::Mul(sum, inverse), f32, h + k);
-    }
+    float* const gradient = s_.mean.view().row(2);
+    Mean(s_.context.data(), m, h, stride_);
     score(&h, 1);
     const float share = config_.gradient == Gradient::kExact ? 1.0f / static_cast<float>(m) : 1.0f;
     set_steps(s_.context_energy.data(), 1, m, share);
     const float* const a_step = s_.step.view().row(0);
     const float* const b_step = a_step + m;
-    const float* const g = s_.slopes.view().row(0);
     tally_.pairs += 1;
-    for (size_t k = 0; k < stride_; k += hn::Lanes(f32)) {
-      const VF x = hn::Load(f32, h + k);
-      VF move = hn::Zero(f32);
-      for_each_tile(1, [&](size_t first, size_t width, size_t offset) {
-        for (size_t j = 0; j < width; ++j) {
-          float* const b = s_.centre[first + j] + k;
-          const VF y = hn::Load(f32, b);
-          const VF slope = hn::Set(f32, g[offset + j]);
-          move = hn::MulAdd(slope, y, move);
-          const VF scaled = hn::Mul(slope, hn::Set(f32, b_step[first + j]));
-          hn::Store(hn::MulAdd(scaled, x, y), f32, b);
-        }
+    for_each_tile(1, [&](size_t j, size_t width, size_t offset) {
+      const float* const g = s_.slopes.view().row(0) + offset;
+      WithWidth(width, [&](auto w) {
+        MoveCentres<w>(h, s_.centre.data() + j, g, b_step + j, gradient, j == 0, stride_);
       });
-      for (size_t i = 0; i < m; ++i) {
-        float* const a = s_.context[i] + k;
-        hn::Store(hn::MulAdd(hn::Set(f32, a_step[i] * share), move, hn::Load(f32, a)), f32, a);
-      }
-    }
+    });
+    for (size_t i = 0; i < m; ++i) axpy(a_step[i] * share, gradient, s_.context[i], stride_);
   }
 
   const Config& config_;
@@ -461,25 +487,16 @@ Tally TrainWindow(const Settings& settings, Work& work, const Window& window, Ta
       .learn(window.contexts, window.centre, window.noise);
 }
 
-void AdaSum(float* HWY_RESTRICT a, const float* HWY_RESTRICT b, size_t stride) {
-  using kith::HWY_NAMESPACE::dot;
-  const float ab = dot(a, b, stride), aa = dot(a, a, stride), bb = dot(b, b, stride);
-  const VF ca = hn::Set(f32, aa > 0 ? 1 - ab / (2 * aa) : 1.0f);
-  const VF cb = hn::Set(f32, bb > 0 ? 1 - ab / (2 * bb) : 1.0f);
+void AddChange(const float* HWY_RESTRICT copy, const float* HWY_RESTRICT base,
+               float* HWY_RESTRICT change, size_t stride) {
   for (size_t k = 0; k < stride; k += hn::Lanes(f32)) {
-    hn::Store(hn::MulAdd(ca, hn::Load(f32, a + k), hn::Mul(cb, hn::Load(f32, b + k))), f32, a + k);
+    const VF moved = hn::Sub(hn::Load(f32, copy + k), hn::Load(f32, base + k));
+    hn::Store(hn::Add(hn::Load(f32, change + k), moved), f32, change + k);
   }
 }
 
-void Subtract(const float* HWY_RESTRICT copy, const float* HWY_RESTRICT base,
-              float* HWY_RESTRICT delta, size_t stride) {
-  for (size_t k = 0; k < stride; k += hn::Lanes(f32)) {
-    hn::Store(hn::Sub(hn::Load(f32, copy + k), hn::Load(f32, base + k)), f32, delta + k);
-  }
-}
-
-void AddTo(const float* HWY_RESTRICT delta, float* HWY_RESTRICT base, size_t stride) {
-  kith::HWY_NAMESPACE::axpy(1.0f, delta, base, stride);
+void AddTo(const float* HWY_RESTRICT change, float* HWY_RESTRICT base, size_t stride) {
+  axpy(1.0f, change, base, stride);
 }
 
 void LogisticForTest(const float* z, float* sigma, float* loss, size_t n) {
@@ -499,8 +516,7 @@ namespace kith::word2vec {
 HWY_EXPORT(TrainShared);
 HWY_EXPORT(TrainPrivate);
 HWY_EXPORT(TrainWindow);
-HWY_EXPORT(AdaSum);
-HWY_EXPORT(Subtract);
+HWY_EXPORT(AddChange);
 HWY_EXPORT(AddTo);
 HWY_EXPORT(LogisticForTest);
 
@@ -518,12 +534,11 @@ Tally train_window(const Settings& settings, const Window& window, float lr, Tab
   Work work{{}, 0, 0, lr, Rng(0, 0)};
   return HWY_DYNAMIC_DISPATCH(TrainWindow)(settings, work, window, contexts, centres, scratch);
 }
-void adasum(float* a, const float* b, size_t stride) { HWY_DYNAMIC_DISPATCH(AdaSum)(a, b, stride); }
-void subtract(const float* copy, const float* base, float* delta, size_t stride) {
-  HWY_DYNAMIC_DISPATCH(Subtract)(copy, base, delta, stride);
+void add_change(const float* copy, const float* base, float* change, size_t stride) {
+  HWY_DYNAMIC_DISPATCH(AddChange)(copy, base, change, stride);
 }
-void add(const float* delta, float* base, size_t stride) {
-  HWY_DYNAMIC_DISPATCH(AddTo)(delta, base, stride);
+void add(const float* change, float* base, size_t stride) {
+  HWY_DYNAMIC_DISPATCH(AddTo)(change, base, stride);
 }
 void logistic_for_test(const float* z, float* sigma, float* loss, size_t n) {
   HWY_DYNAMIC_DISPATCH(LogisticForTest)(z, sigma, loss, n);

@@ -90,7 +90,7 @@ class Scratch {
   Matrix slopes;              // one row; tile by tile, contexts x tile
   Matrix weights;             // a row per tile: the usual weights, repeated over contexts
   Matrix own_weights;         // one row: the same when a noise word was drawn twice
-  Matrix mean;                // CBOW's hidden row, and a row of zeros
+  Matrix mean;                // CBOW's hidden row, a row of zeros, and the hidden row's gradient
   Matrix partial;             // one vector per context, for more than one tile
   std::vector<uint32_t> pool;
   size_t newest = 0;
@@ -117,12 +117,9 @@ struct Window {
 Tally train_window(const Settings& settings, const Window& window, float lr, Table contexts,
                    Table centres, Scratch& scratch);
 
-// a <- AdaSum(a, b) = (1 - ab / 2aa) a + (1 - ab / 2bb) b: the sum of two updates where they are
-// orthogonal, their mean where they agree.
-void adasum(float* a, const float* b, size_t stride);
-// delta <- copy - base; base <- base + delta.
-void subtract(const float* copy, const float* base, float* delta, size_t stride);
-void add(const float* delta, float* base, size_t stride);
+// change += copy - base, and base += change.
+void add_change(const float* copy, const float* base, float* change, size_t stride);
+void add(const float* change, float* base, size_t stride);
 
 // For tests: sigma and loss as the kernel computes them.
 void logistic_for_test(const float* z, float* sigma, float* loss, size_t n);

@@ -63,26 +63,20 @@ void Rounds::combine(std::vector<Overlay>& overlays, size_t count, Table table, 
   }
   const size_t shards = (first_.size() + kRowsPerShard - 1) / kRowsPerShard;
   job.for_each_shard(shards, [&](size_t shard) {
-    Matrix deltas(kBlocks, table.rows.stride);
+    Matrix change(1, table.rows.stride);
     const size_t end = std::min(first_.size(), (shard + 1) * kRowsPerShard);
     for (size_t i = shard * kRowsPerShard; i < end; ++i) {
       const Change& begin = changes_[first_[i]];
       const uint32_t row = overlays[begin.block].touched()[begin.slot];
       float* const base = table.rows.row(row);
       const float energy = table.energy[row];
-      size_t n = 0;
+      std::ranges::fill(change.row(0), 0.0f);
       for (uint32_t c = first_[i]; c != kNone; c = changes_[c].next) {
         const auto& [block, slot, next] = changes_[c];
-        subtract(overlays[block].row(slot), base, deltas.view().row(n++), table.rows.stride);
+        add_change(overlays[block].row(slot), base, change.view().row(0), table.rows.stride);
         table.energy[row] += overlays[block].energy(slot) - energy;
       }
-      // A tree in block order: neighbours first, then pairs of pairs.
-      for (size_t step = 1; step < n; step *= 2) {
-        for (size_t a = 0; a + step < n; a += 2 * step) {
-          adasum(deltas.view().row(a), deltas.view().row(a + step), table.rows.stride);
-        }
-      }
-      add(deltas.view().row(0), base, table.rows.stride);
+      add(change.view().row(0), base, table.rows.stride);
       head_[row] = kNone;
     }
   });

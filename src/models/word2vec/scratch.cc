@@ -19,7 +19,7 @@ Scratch::Scratch(const Config& config, size_t stride) {
   step = Matrix(1, contexts + outputs);
   slopes = Matrix(1, tiles * tile);
   own_weights = Matrix(1, tile);
-  mean = Matrix(2, stride);
+  mean = Matrix(3, stride);
   partial = Matrix(1, contexts * kRowPad);
   pool.resize(pool_size(config));
   // What a window without repeated noise words needs.

@@ -16,7 +16,7 @@ namespace {
 // A block is what one thread does at a time. Small texts are cut finer, so that several threads
 // and the held-out rhythm still make sense; private copies (deterministic mode) want small blocks,
 // because a block sees nothing of its neighbours' work until the round ends.
-constexpr uint64_t kBlock = 10000, kSmallBlock = 2000, kBlocksAtLeast = 200, kTinyBlock = 100;
+constexpr uint64_t kBlock = 10000, kSmallBlock = 1000, kBlocksAtLeast = 200, kTinyBlock = 100;
 constexpr uint64_t kSegmentWords = 500000;  // between two safe points, about
 constexpr int kRollbacks = 3;
 constexpr uint64_t kHeldOutSeed = 0x68656c64;  // the same noise at every scoring, for every seed
