@@ -125,6 +125,7 @@ class Checkpoints {
     try {
       write();
     } catch (const Error& e) {
+      if (e.kind() == ErrorKind::kDiverged) throw;  // the trainer rolls back
       // The work goes on: the last checkpoint is whole, and the disk may have room again later.
       status_.warning(fmt::format("no checkpoint this time: {}", e.what()));
       last_ = Clock::now();
