@@ -92,7 +92,7 @@ std::optional<uint64_t> available_memory() {
   return left == kUnlimited ? std::nullopt : std::optional(left);
 }
 
-uint64_t parse_size(const std::string& text) {
+uint64_t parse_size(std::string_view name, const std::string& text) {
   double number = 0;
   const char* const end = text.data() + text.size();
   auto [at, error] = std::from_chars(text.data(), end, number);
@@ -107,12 +107,12 @@ uint64_t parse_size(const std::string& text) {
   }
   const size_t power = unit.empty() ? 0 : std::string("KMGT").find(unit) + 1;
   if (error != std::errc{} || unit.size() > 1 || (!unit.empty() && power == 0)) {
-    throw Error(ErrorKind::kUsage, "a size is a number with K, M, G or T, such as 2G; got {}",
-                text);
+    throw Error(ErrorKind::kUsage, "{} must be a number with K, M, G or T, such as 2G; got {}",
+                name, text);
   }
   for (size_t i = 0; i < power; ++i) number *= 1024;
   if (!(number >= 1 && number < 1e18)) {
-    throw Error(ErrorKind::kUsage, "a size must be between 1 byte and 1e18 bytes; got {}", text);
+    throw Error(ErrorKind::kUsage, "{} must be between 1 byte and 1e18 bytes; got {}", name, text);
   }
   return static_cast<uint64_t>(number);
 }

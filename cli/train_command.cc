@@ -67,7 +67,7 @@ Corpus read_corpus(const TrainPlan& plan, Status& status) {
 void check_memory(const TrainPlan& plan, const Corpus& corpus, const Job& job,
                   std::optional<uint64_t> available, Status& status) {
   const bool asked = !plan.options.max_memory.empty();
-  if (asked) available = parse_size(plan.options.max_memory);
+  if (asked) available = parse_size("max-memory", plan.options.max_memory);
   const uint64_t needed = plan.model->memory_needed(corpus, job);
   const std::string need = in_bytes(static_cast<double>(needed));
   if (!available) return status.line(labelled("memory", fmt::format("about {}", need)));
@@ -241,7 +241,7 @@ TrainSummary train(Args args) {
   const TrainPlan& plan = out.plan;
   Status status(plan.options.quiet);
   check_places(plan);
-  if (!plan.options.max_memory.empty()) parse_size(plan.options.max_memory);
+  if (!plan.options.max_memory.empty()) parse_size("max-memory", plan.options.max_memory);
   if (plan.chosen) report_choice(plan.files.front(), *plan.info, plan.corpus, status);
   if (!plan.checkpoint && fs::exists(plan.checkpoint_path())) {
     status.warning(

@@ -282,6 +282,22 @@ class Writing(kith.TestCase):
                      says="corpus.txt")
         self.assertEqual(corpus.read_text(), text)
 
+    def test_a_link_is_followed_and_stays(self):
+        model = kith.train_quick(self)
+        target, link = self.write("target.csv", "before"), self.path("link.csv")
+        link.symlink_to("target.csv")
+        self.ok("export", model, "--to", "csv", "-o", link)
+        self.assertTrue(link.is_symlink())
+        self.assertNotEqual(target.read_text(), "before")
+
+    def test_a_named_pipe_is_written_to_and_stays(self):
+        model, pipe = kith.train_quick(self), self.path("pipe")
+        os.mkfifo(pipe)
+        reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+        self.ok("export", model, "--to", "glove", "-o", pipe)
+        self.assertEqual(len(reader.communicate()[0].splitlines()), 20)
+        self.assertTrue(pipe.is_fifo())
+
     def test_where_to_write_is_checked_before_training(self):
         # A long run must not end with "permission denied".
         corpus = self.write("corpus.txt", kith.many_words(300_000))
