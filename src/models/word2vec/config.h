@@ -24,7 +24,7 @@ struct Config {
   double sample = 1e-4;
   int epochs = 5;
   double lr = 0;
-  double adapt = 0.006;
+  double adapt = 0.005;
   Gradient gradient = Gradient::kExact;
   int early_stop = 0;
 

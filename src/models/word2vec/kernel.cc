@@ -223,10 +223,10 @@ class Learner {
     });
   }
 
-  // Steps of the `contexts` rows and of the centre's side, lr / sqrt(energy). Every eighth window
-  // then adds its squared slopes to the energies, eight times: the same sum on average, at an
-  // eighth of the cost. `share` scales the slopes of the contexts; m is the number of rows that
-  // the slopes are of (1 for CBOW's mean).
+  // Steps of the `contexts` rows and of the centre's side, lr / sqrt(energy). One window in
+  // kEnergyEvery then adds its squared slopes to the energies, that many times: the same sum on
+  // average, at hardly any cost, and threads seldom write to what the others read. `share` scales
+  // the slopes of the contexts; m is the number of rows that the slopes are of (1 for CBOW's mean).
   void set_steps(float* const* energy, size_t m, size_t contexts, float share) {
     float* const a_step = s_.step.view().row(0);
     float* const b_step = a_step + contexts;

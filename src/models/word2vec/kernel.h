@@ -22,8 +22,8 @@
 namespace kith::word2vec {
 
 // Rows and their energies: 1 + adapt * the sum of squared slopes a row has met, estimated from
-// every eighth window. A row's step is lr / sqrt(energy).
-inline constexpr uint64_t kEnergyEvery = 8;
+// one window in 32. A row's step is lr / sqrt(energy).
+inline constexpr uint64_t kEnergyEvery = 32;
 struct Table {
   Rows rows;
   float* energy;

@@ -169,7 +169,7 @@ TEST_P(Word2VecKernel, CbowEqualsTheBookInBothModes) {
 }
 
 // The step of a row is lr / sqrt(energy); the energy then grows by adapt * squared slopes, those of
-// the first window of eight counted for all of them.
+// one window in kEnergyEvery, the first, counted for all of them.
 TEST_P(Word2VecKernel, RowsAdaptByTheirEnergy) {
   const AliasSampler sampler(std::vector<double>(10, 1.0));
   Config config{.dim = 12, .negatives = 1, .adapt = 2.0 / kEnergyEvery};
@@ -260,7 +260,7 @@ TEST_P(Word2VecKernel, ChangesAddUp) {
 }
 
 // All rows zero and a rate of zero: every slope is one half, so energies count how often a row
-// stood on a side, in every eighth window.
+// stood on a side, in one window of kEnergyEvery.
 std::vector<double> noise_uses(Noise noise, std::span<const WordId> words,
                                const AliasSampler& sampler, size_t vocabulary) {
   Config config{

@@ -29,6 +29,8 @@ uint64_t Rounds::memory_needed(const Config& config, size_t rows, size_t touches
 
 Tally Rounds::run(size_t count, const std::function<Work(size_t)>& work, Table contexts,
                   Table centres, const Job& job) {
+  const auto workers = static_cast<size_t>(std::max(1, job.threads));
+  if (sums_.rows() < workers) sums_ = Matrix(workers, contexts.rows.stride);
   std::vector<Tally> tallies(count);
   job.for_each_shard(count, [&](size_t b) {
     contexts_[b].start(contexts);
@@ -62,21 +64,21 @@ void Rounds::combine(std::vector<Overlay>& overlays, size_t count, Table table, 
     }
   }
   const size_t shards = (first_.size() + kRowsPerShard - 1) / kRowsPerShard;
-  job.for_each_shard(shards, [&](size_t shard) {
-    Matrix change(1, table.rows.stride);
+  job.for_each_shard(shards, [&](size_t shard, size_t worker) {
+    float* const change = sums_.view().row(worker);
     const size_t end = std::min(first_.size(), (shard + 1) * kRowsPerShard);
     for (size_t i = shard * kRowsPerShard; i < end; ++i) {
       const Change& begin = changes_[first_[i]];
       const uint32_t row = overlays[begin.block].touched()[begin.slot];
       float* const base = table.rows.row(row);
       const float energy = table.energy[row];
-      std::ranges::fill(change.row(0), 0.0f);
+      std::fill_n(change, table.rows.stride, 0.0f);
       for (uint32_t c = first_[i]; c != kNone; c = changes_[c].next) {
         const auto& [block, slot, next] = changes_[c];
-        add_change(overlays[block].row(slot), base, change.view().row(0), table.rows.stride);
+        add_change(overlays[block].row(slot), base, change, table.rows.stride);
         table.energy[row] += overlays[block].energy(slot) - energy;
       }
-      add(change.view().row(0), base, table.rows.stride);
+      add(change, base, table.rows.stride);
       head_[row] = kNone;
     }
   });

@@ -39,6 +39,7 @@ class Rounds {
   const Settings& settings_;
   std::vector<Overlay> contexts_, centres_;  // one per block
   std::vector<Scratch> scratch_;
+  Matrix sums_;  // a row per worker: the changes of a row added up
   std::vector<Change> changes_;
   std::vector<uint32_t> first_;        // changes that begin a row's chain
   std::vector<uint32_t> head_, tail_;  // by row: its chain while it is built
