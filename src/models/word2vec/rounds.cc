@@ -8,11 +8,15 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
 constexpr size_t kRowsPerShard = 512;
+constexpr size_t kLongBlock = 100;
 
 }  // namespace
 
-Rounds::Rounds(const Settings& settings, size_t rows, size_t touches)
-    : settings_(settings), head_(rows, kNone), tail_(rows, kNone) {
+Rounds::Rounds(const Settings& settings, size_t rows, size_t block, size_t touches)
+    : settings_(settings),
+      short_rounds_(block < kLongBlock),
+      head_(rows, kNone),
+      tail_(rows, kNone) {
   const auto dim = static_cast<size_t>(settings.config.dim);
   for (size_t b = 0; b < kBlocks; ++b) {
     contexts_.emplace_back(rows, dim, touches);
@@ -28,7 +32,8 @@ uint64_t Rounds::memory_needed(const Config& config, size_t rows, size_t touches
 }
 
 Tally Rounds::run(size_t count, const std::function<Work(size_t)>& work, Table contexts,
-                  Table centres, const Job& job) {
+                  Table centres, const Job& all) {
+  const Job& job = short_rounds_ ? alone_ : all;
   const auto workers = static_cast<size_t>(std::max(1, job.threads));
   if (sums_.rows() < workers) sums_ = Matrix(workers, contexts.rows.stride);
   std::vector<Tally> tallies(count);

@@ -19,8 +19,8 @@ class Rounds {
  public:
   static constexpr size_t kBlocks = 8;  // in a round: what up to 8 threads can share
 
-  // `touches`: rows of one table that a block can touch at most.
-  Rounds(const Settings& settings, size_t rows, size_t touches);
+  // `block`: positions in a block; `touches`: rows of one table that it can touch at most.
+  Rounds(const Settings& settings, size_t rows, size_t block, size_t touches);
 
   // Trains blocks 0 .. count - 1 (count <= kBlocks). `work(b)` gives the words of a block; it is
   // called from several threads at once, each time with another b.
@@ -37,6 +37,8 @@ class Rounds {
   void combine(std::vector<Overlay>& overlays, size_t count, Table table, const Job& job);
 
   const Settings& settings_;
+  const Job alone_;  // one thread, for rounds so short that starting more costs more
+  const bool short_rounds_;
   std::vector<Overlay> contexts_, centres_;  // one per block
   std::vector<Scratch> scratch_;
   Matrix sums_;  // a row per worker: the changes of a row added up

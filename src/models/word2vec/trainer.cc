@@ -14,16 +14,23 @@ namespace kith::word2vec {
 namespace {
 
 // A block is what one thread does at a time. Small texts are cut finer, so that several threads
-// and the held-out rhythm still make sense; private copies (deterministic mode) want small blocks,
-// because a block sees nothing of its neighbours' work until the round ends.
-constexpr uint64_t kBlock = 10000, kSmallBlock = 1000, kBlocksAtLeast = 200, kTinyBlock = 100;
+// and the held-out rhythm still make sense.
+constexpr uint64_t kBlock = 10000, kTinyBlock = 100, kBlocksAtLeast = 200;
+// Private copies (deterministic mode) want small blocks: a block sees nothing of its neighbours'
+// work until the round ends, and a row that many blocks move far, each in ignorance of the others,
+// overshoots when the changes are added up. An eighth of the vocabulary keeps that to a few moves
+// of a common row per block.
+constexpr uint64_t kSmallBlock = 1000, kSmallestBlock = 8, kWordsPerPosition = 8;
 constexpr uint64_t kSegmentWords = 500000;  // between two safe points, about
 constexpr int kRollbacks = 3;
 constexpr uint64_t kHeldOutSeed = 0x68656c64;  // the same noise at every scoring, for every seed
 
 uint64_t block_size(const Corpus& corpus, bool deterministic) {
-  const uint64_t most = deterministic ? kSmallBlock : kBlock;
-  return std::clamp(corpus.size() / kBlocksAtLeast, kTinyBlock, most);
+  if (deterministic) {
+    const uint64_t words = corpus.vocabulary().words.size();
+    return std::clamp(words / kWordsPerPosition, kSmallestBlock, kSmallBlock);
+  }
+  return std::clamp(corpus.size() / kBlocksAtLeast, kTinyBlock, kBlock);
 }
 
 double first_rate(const Config& config) {
@@ -60,7 +67,7 @@ class Trainer {
       readers_.emplace_back(corpus, thinning_, static_cast<size_t>(m_.config_.window));
     }
     if (job.deterministic) {
-      rounds_.emplace(settings_, m_.names_.size(), touches(m_.config_, block_));
+      rounds_.emplace(settings_, m_.names_.size(), block_, touches(m_.config_, block_));
     } else {
       for (int t = 0; t < job.threads; ++t) scratch_.emplace_back(m_.config_, m_.input_.stride());
     }
