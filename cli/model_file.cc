@@ -65,6 +65,10 @@ void check_writable(const std::string& path) {
     throw Error(ErrorKind::kIo, "{}: there is no folder {}; make it first: mkdir -p {}", path,
                 folder.string(), shell_quoted(folder.string()));
   }
+  // A pipe is used up by opening it, so only places for plain files are tried.
+  if (fs::exists(path, none) && !fs::is_regular_file(path, none) && !fs::is_directory(path, none)) {
+    return;
+  }
   const AtomicFile probe(path);  // never committed, so nothing remains
 }
 
