@@ -193,7 +193,7 @@ TEST(Word2Vec, SavedAndLoadedIsTheSame) {
 
 // Stops at every safe point in turn, goes on from the file, and must end at the same bits.
 TEST(Word2Vec, ResumedRunEqualsUninterruptedOne) {
-  const Corpus corpus = corpus_of(two_topics(60000), 1, 2000);
+  const Corpus corpus = corpus_of(two_topics(2000), 1, 200);
   Config config = kSmall;
   config.epochs = 2;
   config.early_stop = 5;

@@ -125,7 +125,7 @@ class Trainer {
   }
 
   uint64_t segment_blocks() const {
-    const uint64_t blocks = std::max<uint64_t>(1, kSegmentWords / block_);
+    const uint64_t blocks = std::max<uint64_t>(1, std::min(kSegmentWords / block_, blocks_ / 4));
     if (job_.deterministic)
       return (blocks + Rounds::kBlocks - 1) / Rounds::kBlocks * Rounds::kBlocks;
     return std::max(blocks, 8 * static_cast<uint64_t>(job_.threads));
