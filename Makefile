@@ -5,7 +5,6 @@
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 30
 MUTATIONS ?= 100000
-ASAN_TESTS ?= -LE e2e
 # The system's interpreter: the one that Debian's numpy and gensim belong to.
 PYTHON := /usr/bin/python3 -B
 SOURCES = $(shell find src cli tests bench fuzz python -name '*.h' -o -name '*.cc' 2>/dev/null)
@@ -39,7 +38,7 @@ test: ## layers, formatting, unit and end-to-end tests
 
 check: ## everything: test, sanitizers, clang-tidy, fuzzing, mutated files
 	@tools/setup.sh check
-	@$(MAKE) --no-print-directory ASAN_TESTS= test test-asan test-tsan tidy fuzz mutate
+	@$(MAKE) --no-print-directory test test-asan test-tsan tidy fuzz mutate
 
 bench: ## speed and quality beside fasttext: make bench DATA=folder [BENCH="--quick"]
 	@test -n "$(DATA)" || { echo "make bench needs DATA=folder; see bench/README.md" >&2; exit 2; }
@@ -57,11 +56,10 @@ clean: ## remove build/
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
 
-# End-to-end tests take several times as long there: `make check` runs them, CI the others.
-test-asan: ## the unit tests under the address and undefined-behaviour sanitizers
+test-asan: ## the tests under the address and undefined-behaviour sanitizers
 	@tools/setup.sh test
 	@$(call build,asan)
-	UBSAN_OPTIONS=print_stacktrace=1 $(CTEST) --test-dir build/asan $(ASAN_TESTS)
+	UBSAN_OPTIONS=print_stacktrace=1 $(CTEST) --test-dir build/asan
 
 test-tsan: ## the tests under the thread sanitizer
 	@tools/setup.sh test
