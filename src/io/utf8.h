@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Text from files that may be anything. Private to src/io.
+// Text from files that may be anything. For src/io and src/data.
 
 #include <string>
 #include <string_view>

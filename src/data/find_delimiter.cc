@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+
+#include "data/table_readers.h"
+
+namespace kith {
+namespace {
+
+constexpr size_t kMostRecords = 200;
+
+// How many cells each of the first records has; empty lines are passed over.
+std::vector<size_t> cells_of_records(std::string_view text, char delimiter, bool whole) {
+  std::vector<size_t> out;
+  size_t cells = 1, length = 0;                               // of the record so far
+  bool cell_starts = true, has_quotes = false, open = false;  // of the cell
+  for (const char c : text) {
+    if (c == '"' && (cell_starts || has_quotes)) {
+      has_quotes = true;
+      open = !open;  // a doubled quote closes and opens
+    } else if (!open && c == '\n') {
+      if (length > 0) out.push_back(cells);
+      if (out.size() == kMostRecords) return out;
+      cells = 1;
+      length = 0;
+      cell_starts = true;
+      has_quotes = false;
+      continue;
+    } else if (!open && c == delimiter) {
+      ++cells;
+      cell_starts = true;
+      has_quotes = false;
+      ++length;
+      continue;
+    }
+    cell_starts = false;
+    length += c == '\r' ? 0 : 1;
+  }
+  if (length > 0 && (whole || out.empty())) out.push_back(cells);
+  return out;
+}
+
+// The share of the records that have the most frequent number of cells, if it is more than one.
+double agreement(const std::vector<size_t>& cells) {
+  std::map<size_t, size_t> times;
+  for (const size_t n : cells) ++times[n];
+  size_t best = 0;
+  for (const auto& [n, count] : times) best = n > 1 ? std::max(best, count) : best;
+  return cells.empty() ? 0 : static_cast<double>(best) / static_cast<double>(cells.size());
+}
+
+}  // namespace
+
+char find_delimiter(std::string_view start, bool whole) {
+  char best = '\n';
+  double best_share = 0.5;
+  for (const char delimiter : {'\t', ',', ';', '|'}) {
+    const double share = agreement(cells_of_records(start, delimiter, whole));
+    if (share > best_share) {
+      best = delimiter;
+      best_share = share;
+    }
+  }
+  return best;
+}
+
+}  // namespace kith

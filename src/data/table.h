@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A table ready for training. Each distinct cell of a column is an entity; a row is one entity per
+// group, an entity is a bag of features (encoding.h). In memory: 4 bytes per row and group, 8 bytes
+// per feature of each entity (none for plain categories), the names once.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "config/fields.h"
+#include "data/encoding.h"
+#include "data/schema.h"
+
+namespace kith {
+
+inline constexpr uint32_t kNoEntity = 0xffffffff;  // the cell is missing
+
+// What a model keeps of nothing but the data: all entities of one group.
+struct Entities {
+  uint64_t size = 0;
+  std::vector<uint64_t> counts;  // rows that hold each, held-out ones not counted
+  // The bag of entity e is features[offsets[e] .. offsets[e + 1]), with rows numbered over all
+  // spaces. No offsets: entity e is row first + e with weight 1.
+  std::vector<uint64_t> offsets;
+  std::vector<Feature> features;
+  uint32_t first = 0;
+  std::vector<double> numbers;  // number, date: the value of each
+};
+
+struct TableProfile {
+  uint64_t bytes = 0, rows = 0, held_out = 0;
+  struct Cells {
+    uint64_t missing = 0;
+    uint64_t unreadable = 0;  // not what the column's type can read; taken as missing
+    std::string first;        // of those: where, and what stood there
+  };
+  std::vector<Cells> groups;
+};
+
+class Table {
+ public:
+  // Reads everything once. `base`: an encoding to go on with; its values keep their numbers and new
+  // ones follow, its knots stay. Columns of type ignore take no part. `holdout`: rows to keep
+  // apart, at most 1 %. `on_read(bytes, share)` is called now and then. Error(kInput) if there is
+  // no row, fewer than two columns that take part, or a column without any value.
+  static Table read(TableReader& reader, const Schema& schema, uint64_t holdout,
+                    const Encoding* base = nullptr,
+                    const std::function<void(uint64_t, double)>& on_read = {});
+
+  const Encoding& encoding() const { return encoding_; }
+  const TableProfile& profile() const { return profile_; }
+  size_t groups() const { return entities_.size(); }
+  uint64_t rows() const { return rows_; }  // to train on
+  std::span<const uint32_t> row(uint64_t r) const { return {&ids_[r * groups()], groups()}; }
+  uint64_t held_out() const { return held_out_ids_.size() / groups(); }
+  std::span<const uint32_t> held_out_row(uint64_t r) const {
+    return {&held_out_ids_[r * groups()], groups()};
+  }
+  const Entities& entities(size_t group) const { return entities_[group]; }
+
+  // A hash of all of it: training is only resumed on the same table.
+  uint64_t fingerprint() const { return fingerprint_; }
+
+ private:
+  friend class TableBuilder;
+  Table() = default;
+  Encoding encoding_;
+  TableProfile profile_;
+  std::vector<Entities> entities_;
+  std::vector<uint32_t> ids_, held_out_ids_;
+  uint64_t rows_ = 0, fingerprint_ = 0;
+};
+
+}  // namespace kith
