@@ -21,7 +21,10 @@ class AliasSampler {
     const uint64_t x = rng.next();
     const auto slot = static_cast<uint32_t>((x >> 32) * slots_.size() >> 32);
     const Slot& s = slots_[slot];
-    return static_cast<float>((x & 0xffffffff) >> 8) * 0x1p-24f < s.keep ? slot : s.other;
+    // Without a branch: half of them would be guessed wrong.
+    const auto take_other =
+        static_cast<uint32_t>(!(static_cast<float>((x & 0xffffffff) >> 8) * 0x1p-24f < s.keep));
+    return slot ^ ((slot ^ s.other) & (0u - take_other));
   }
   size_t size() const { return slots_.size(); }
 

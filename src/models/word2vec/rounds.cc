@@ -6,17 +6,12 @@
 namespace kith::word2vec {
 namespace {
 
-constexpr uint32_t kNone = 0xffffffff;
-constexpr size_t kRowsPerShard = 512;
 constexpr size_t kLongBlock = 100;
 
 }  // namespace
 
 Rounds::Rounds(const Settings& settings, size_t rows, size_t block, size_t touches)
-    : settings_(settings),
-      short_rounds_(block < kLongBlock),
-      head_(rows, kNone),
-      tail_(rows, kNone) {
+    : settings_(settings), short_rounds_(block < kLongBlock), chains_(rows) {
   const auto dim = static_cast<size_t>(settings.config.dim);
   for (size_t b = 0; b < kBlocks; ++b) {
     contexts_.emplace_back(rows, dim, touches);
@@ -51,42 +46,19 @@ Tally Rounds::run(size_t count, const std::function<Work(size_t)>& work, Table c
 }
 
 void Rounds::combine(std::vector<Overlay>& overlays, size_t count, Table table, const Job& job) {
-  changes_.clear();
-  first_.clear();
-  for (uint32_t b = 0; b < count; ++b) {
-    const auto touched = overlays[b].touched();
-    for (uint32_t slot = 0; slot < touched.size(); ++slot) {
-      const auto change = static_cast<uint32_t>(changes_.size());
-      changes_.push_back({b, slot, kNone});
-      const uint32_t row = touched[slot];
-      if (head_[row] == kNone) {
-        head_[row] = change;
-        first_.push_back(change);
-      } else {
-        changes_[tail_[row]].next = change;
-      }
-      tail_[row] = change;
-    }
-  }
-  const size_t shards = (first_.size() + kRowsPerShard - 1) / kRowsPerShard;
-  job.for_each_shard(shards, [&](size_t shard, size_t worker) {
-    float* const change = sums_.view().row(worker);
-    const size_t end = std::min(first_.size(), (shard + 1) * kRowsPerShard);
-    for (size_t i = shard * kRowsPerShard; i < end; ++i) {
-      const Change& begin = changes_[first_[i]];
-      const uint32_t row = overlays[begin.block].touched()[begin.slot];
-      float* const base = table.rows.row(row);
-      const float energy = table.energy[row];
-      std::fill_n(change, table.rows.stride, 0.0f);
-      for (uint32_t c = first_[i]; c != kNone; c = changes_[c].next) {
-        const auto& [block, slot, next] = changes_[c];
-        add_change(overlays[block].row(slot), base, change, table.rows.stride);
-        table.energy[row] += overlays[block].energy(slot) - energy;
-      }
-      add(change, base, table.rows.stride);
-      head_[row] = kNone;
-    }
-  });
+  chains_.for_each_row(
+      count, [&](size_t b) { return overlays[b].touched(); }, job,
+      [&](uint32_t row, size_t worker, const auto& each) {
+        float* const change = sums_.view().row(worker);
+        float* const base = table.rows.row(row);
+        const float energy = table.energy[row];
+        std::fill_n(change, table.rows.stride, 0.0f);
+        each([&](uint32_t block, uint32_t slot) {
+          add_change(overlays[block].row(slot), base, change, table.rows.stride);
+          table.energy[row] += overlays[block].energy(slot) - energy;
+        });
+        add(change, base, table.rows.stride);
+      });
 }
 
 }  // namespace kith::word2vec

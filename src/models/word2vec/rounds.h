@@ -12,6 +12,7 @@
 
 #include "core/job.h"
 #include "models/word2vec/kernel.h"
+#include "train/overlay.h"
 
 namespace kith::word2vec {
 
@@ -30,10 +31,6 @@ class Rounds {
   static uint64_t memory_needed(const Config& config, size_t rows, size_t touches);
 
  private:
-  struct Change {  // one block's copy of a row
-    uint32_t block, slot;
-    uint32_t next;  // the same row in a later block
-  };
   void combine(std::vector<Overlay>& overlays, size_t count, Table table, const Job& job);
 
   const Settings& settings_;
@@ -42,9 +39,7 @@ class Rounds {
   std::vector<Overlay> contexts_, centres_;  // one per block
   std::vector<Scratch> scratch_;
   Matrix sums_;  // a row per worker: the changes of a row added up
-  std::vector<Change> changes_;
-  std::vector<uint32_t> first_;        // changes that begin a row's chain
-  std::vector<uint32_t> head_, tail_;  // by row: its chain while it is built
+  RoundChains chains_;
 };
 
 }  // namespace kith::word2vec
