@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "model_file.h"
 #include "query/analogy.h"
+#include "table_query.h"
 #include "terminal.h"
 #include "train.h"
 #include "wordnet.h"
@@ -31,6 +32,9 @@ constexpr const char* kWords[] = {"king", "copper", "violin", "whale"};
 constexpr const char* kAnalogies[][3] = {{"germany", "german", "france"},
                                          {"physics", "physicist", "chemistry"},
                                          {"brother", "sister", "son"}};
+constexpr const char* kGlosses[] = {
+    "a small stringed instrument played with a bow", "a small domesticated animal kept as a pet",
+    "a dish of rice with raw fish", "a scientist who studies the stars"};
 constexpr const char* kOddOnes[] = {"violin", "flute", "piano", "hammer", "trumpet"};
 
 std::string heading(std::string_view text) {
@@ -93,10 +97,51 @@ void show_score(const TrainSummary& s) {
       *s.held_out);
 }
 
+// The second half: the same dictionary as a table of mixed columns.
+int learn_table(const fs::path& folder, const std::string& threads) {
+  const std::string file = (folder / "wordnet.csv").lexically_normal().string();
+  const std::string model = (folder / "concepts.kith").lexically_normal().string();
+  const WordNetFile made = write_wordnet_table(file);
+  say("\nThe same as a table, {} by five columns (words, part of speech, category, what it is a "
+      "kind of, gloss):\n  {}, {}\n",
+      count_of(made.meanings, "row"), file, in_bytes(static_cast<double>(made.bytes)));
+  const std::vector<std::string_view> args{"feat2vec", file,       "-o", model,       "--dim",
+                                           "64",       "--epochs", "6",  "--threads", threads};
+  std::string shown;
+  for (const auto arg : args) shown += ' ' + shell_quoted(arg);
+  say("Learning from it, a vector for each value of each column:\n  {} train{}\n", program, shown);
+  if (!train(args).finished) return kInterrupted;
+
+  AskedTable asked(open_model(model));
+  put_text(
+      heading("Which concept is this? A gloss that nobody has seen, and the nearest concepts"));
+  std::vector<std::vector<std::string>> rows;
+  for (const char* gloss : kGlosses) {
+    const std::string term = fmt::format("gloss={}", gloss);
+    const SeenRow row = asked.see(asked.cells({&term, 1}));
+    std::vector<std::string> kinds;
+    const size_t kind = asked.encoding().group("kind_of"), c = asked.encoding().group("category");
+    for (const Ranked& r : best_of(asked.scores(row, kind), 3, {})) {
+      kinds.emplace_back(asked.names(kind)[r.value]);
+    }
+    const auto scores = asked.scores(row, c);
+    const Ranked best = best_of(scores, 1, {})[0];
+    rows.push_back({gloss, fmt::format("{}", fmt::join(kinds, ", ")),
+                    fmt::format("{} ({:.0f} %)", asked.names(c)[best.value],
+                                100 * probabilities(scores)[best.value])});
+  }
+  put_text(table(rows, "<<<"));
+  return kDone;
+}
+
 void show_next(const std::string& model, const std::string& text) {
   put_text(heading("Try next"));
   const std::string m = shell_quoted(model), p = shell_quoted(program);
+  const std::string concepts =
+      shell_quoted(fs::path(model).replace_filename("concepts.kith").string());
   put("  {} near {} ocean\n", p, m);
+  put("  {} near {} 'kind_of=stringed instrument'\n", p, concepts);
+  put("  {} predict {} --target category 'gloss=a dish of rice and fish'\n", p, concepts);
   put("  {} near {} 'german - germany + france'\n", p, m);
   put("  {} odd {} red green seven blue\n", p, m);
   put("  {} export {} --to word2vec-text -o {}\n", p, m,
@@ -104,6 +149,7 @@ void show_next(const std::string& model, const std::string& text) {
   put("  {} train {} --tokens words --dim 50 -o {}\n", p, shell_quoted(text),
       shell_quoted(fs::path(model).replace_filename("small.kith").string()));
   put("  {} train YOUR_TEXT.txt\n", p);
+  put("  {} train YOUR_TABLE.csv\n", p);
 }
 
 int run_demo(Args args) {
@@ -119,7 +165,7 @@ int run_demo(Args args) {
   }
   const std::string text = (folder / "wordnet.txt").lexically_normal().string();
   const std::string model = (folder / "wordnet.kith").lexically_normal().string();
-  const WordNetText made = write_wordnet_text(text);
+  const WordNetFile made = write_wordnet_text(text);
   say("The dictionary WordNet, {} with their explanations and examples, is now a text:\n  {}, {}\n",
       count_of(made.meanings, "meaning"), text, in_bytes(static_cast<double>(made.bytes)));
 
@@ -140,6 +186,7 @@ int run_demo(Args args) {
   show_analogies(asked.space);
   show_odd(asked.space);
   show_score(summary);
+  if (const int code = learn_table(folder, threads); code != kDone) return code;
   show_next(model, text);
   return kDone;
 }

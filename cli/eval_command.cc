@@ -8,6 +8,7 @@
 #include "json.h"
 #include "model_file.h"
 #include "query/evaluate.h"
+#include "table_query.h"
 
 namespace kith::cli {
 namespace {
@@ -16,6 +17,7 @@ struct EvalOptions {
   int64_t restrict_to = 30000;
   AnalogyRule rule = AnalogyRule::kAdd;
   Side vectors = Side::kInput;
+  std::string target, given, train;
   int threads = 0;
   bool json = false;
 
@@ -25,6 +27,10 @@ struct EvalOptions {
           .between(0, 4e9),
       field("rule", &EvalOptions::rule, "for analogies: 3CosAdd, or 3CosMul"),
       field("vectors", &EvalOptions::vectors, "which vectors of the model to compare"),
+      field("target", &EvalOptions::target, "tables: the column to predict"),
+      field("given", &EvalOptions::given, "tables: from these columns, such as cast,year"),
+      field("train", &EvalOptions::train,
+            "tables: what the model was trained on, to measure skip-gram beside it"),
       field("threads", &EvalOptions::threads, "0 for all cores").between(0, 1024),
       field("json", &EvalOptions::json, "print JSON"),
   };
@@ -112,9 +118,22 @@ Json evaluate(const Space& space, const std::string& path, const EvalOptions& op
 
 int run_eval(Args args) {
   EvalOptions options;
-  const std::vector<std::string> words = parse(args, options);
+  TableOptions table_options;
+  const std::vector<std::string> words = parse(args, options, table_options);
   if (words.size() < 2) misused(kEval, "eval needs a model and a file of questions");
-  const AskedModel asked(words[0], options.vectors);
+  OpenModel opened = open_model(words[0]);
+  if (dynamic_cast<TableModel*>(opened.model.get())) {
+    return eval_table(std::move(opened), {words.begin() + 1, words.end()},
+                      {options.target, options.given, options.train, options.threads, options.json},
+                      table_options);
+  }
+  if (!options.target.empty() || !options.given.empty() || !options.train.empty()) {
+    throw Error(ErrorKind::kUsage,
+                "--target, --given and --train are for models of tables; {} "
+                "holds {}",
+                words[0], opened.kind);
+  }
+  const AskedModel asked(std::move(opened), options.vectors);
   Json all;
   for (size_t i = 1; i < words.size(); ++i) {
     if (i > 1 && !options.json) put_text("\n");
@@ -141,12 +160,15 @@ int run_eval(Args args) {
 const Command kEval{
     "eval",
     "MODEL FILE...",
-    "score a model by analogy questions and human similarity",
-    {"kith eval words.kith questions-words.txt", "kith eval words.kith wordsim353.tsv simlex.txt",
-     "kith eval words.kith questions-words.txt --restrict 0 --rule mul --json"},
+    "score a model by questions whose answers are known",
+    {"kith eval words.kith questions-words.txt wordsim353.tsv",
+     "kith eval words.kith questions-words.txt --restrict 0 --rule mul --json",
+     "kith eval movies.kith test.csv --target director --given cast --train movies.csv"},
     "What a file asks is seen from its lines: four words (Google's analogies), or two words and a "
-    "number (human similarity).",
-    sections_of<EvalOptions>,
+    "number (human similarity). A model of a table is asked to fill the column --target of the "
+    "rows "
+    "of a table.",
+    sections_of<EvalOptions, TableOptions>,
     run_eval,
 };
 

@@ -14,9 +14,10 @@
 namespace kith::cli {
 namespace {
 
-constexpr const Command* kCommands[] = {&kTrain, &kNear,   &kAnalogy,       &kSimilarity, &kOdd,
-                                        &kEval,  &kExport, &kImport,        &kInfo,       &kModels,
-                                        &kDemo,  &kHelp,   &kVersionCommand};
+constexpr const Command* kCommands[] = {&kTrain,   &kNear,          &kAnalogy, &kSimilarity, &kOdd,
+                                        &kPredict, &kScore,         &kEmbed,   &kUpdate,     &kEval,
+                                        &kExport,  &kImport,        &kInfo,    &kModels,     &kDemo,
+                                        &kHelp,    &kVersionCommand};
 
 int exit_code(ErrorKind kind) {
   switch (kind) {

@@ -42,10 +42,6 @@ Archive open_archive(const std::string& path) {
   }
 }
 
-std::unique_ptr<Model> only_model(const std::string& path) {
-  return std::move(open_model(path).model);
-}
-
 }  // namespace
 
 OpenModel open_model(const std::string& path) {
@@ -54,8 +50,8 @@ OpenModel open_model(const std::string& path) {
   return {archive.metadata_at("model"), archive.metadata(), std::move(model)};
 }
 
-AskedModel::AskedModel(const std::string& path, Side side)
-    : model(only_model(path)), space(model->names(), model->vectors(side)) {}
+AskedModel::AskedModel(OpenModel opened, Side side)
+    : model(std::move(opened.model)), space(model->names(), model->vectors(side)) {}
 
 void check_writable(const std::string& path) {
   if (path.empty()) throw Error(ErrorKind::kUsage, "the name of the output is empty");

@@ -21,7 +21,8 @@ OpenModel open_model(const std::string& path);
 
 // A model and one of its sides, ready to be asked.
 struct AskedModel {
-  AskedModel(const std::string& path, Side side);
+  AskedModel(OpenModel opened, Side side);
+  AskedModel(const std::string& path, Side side) : AskedModel(open_model(path), side) {}
   std::unique_ptr<Model> model;
   Space space;  // borrows the model's names
 };

@@ -10,6 +10,7 @@
 #include "json.h"
 #include "model_file.h"
 #include "query/analogy.h"
+#include "table_query.h"
 
 namespace kith::cli {
 namespace {
@@ -35,6 +36,7 @@ struct NearOptions {
   Search search = Search::kAuto;
   int64_t restrict_to = 0;
   std::string queries;
+  std::string to;
   int threads = 0;
   bool json = false;
 
@@ -48,6 +50,7 @@ struct NearOptions {
           .between(0, 4e9),
       field("queries", &NearOptions::queries,
             "read queries from this file, one a line; - is stdin"),
+      field("to", &NearOptions::to, "tables: values of this column"),
       field("threads", &NearOptions::threads, "0 for all cores").between(0, 1024),
       field("json", &NearOptions::json, "one JSON object a query"),
   };
@@ -207,7 +210,18 @@ int run_near(Args args) {
     words.insert(words.end(), more.begin(), more.end());
   }
   if (words.empty()) misused(kNear, "near needs a query, a word of the model");
-  const AskedModel asked(path, options.vectors);
+  OpenModel opened = open_model(path);
+  if (dynamic_cast<TableModel*>(opened.model.get())) {
+    if (!options.queries.empty() || options.vectors != Side::kInput || options.restrict_to != 0) {
+      throw Error(ErrorKind::kUsage,
+                  "a model of a table is asked one row at a time, without --queries, --vectors and "
+                  "--restrict; many rows: kith predict");
+    }
+    return near_table(std::move(opened), words,
+                      {options.to, static_cast<size_t>(options.top), options.json});
+  }
+  if (!options.to.empty()) throw Error(ErrorKind::kUsage, "--to is for models of tables");
+  const AskedModel asked(std::move(opened), options.vectors);
 
   // One query that fails is an error. Of many, those that can be answered are.
   int result = kDone;
@@ -295,8 +309,10 @@ const Command kNear{
     "MODEL QUERY...",
     "find what is like a word, or like a sum of words",
     {"kith near words.kith king queen --top 5", "kith near words.kith 'king - man + woman'",
-     "kith near words.kith --queries words.txt --search hnsw --json"},
-    "A query is a word, or an expression in one argument with spaces around + and -.",
+     "kith near movies.kith 'cast=Sigourney Weaver' genres=Horror --to director"},
+    "A query is a word, or an expression in one argument with spaces around + and -. A model of a "
+    "table is asked with column=value: for what is like a value, or, with --to, for what goes with "
+    "part of a row.",
     sections_of<NearOptions>,
     run_near,
 };

@@ -12,6 +12,8 @@
 
 #include "commands.h"
 #include "data/corpus.h"
+#include "data/encoding.h"
+#include "data/table_reader.h"
 #include "models/model.h"
 #include "terminal.h"
 
@@ -60,33 +62,60 @@ struct TrainOptions {
   };
 };
 
+// How a table is taken.
+struct TableUse {
+  std::string schema;
+  std::string types;
+  int64_t holdout = 10000;
+
+  static constexpr std::tuple fields{
+      field("schema", &TableUse::schema,
+            "what the columns are, as JSON; written if it is not there"),
+      field("types", &TableUse::types, "for some columns: year=category,notes=ignore"),
+      field("holdout", &TableUse::holdout,
+            "rows held out to score the model, at most 1 % of the table; 0 for none")
+          .between(0, 1e9),
+  };
+};
+
 struct TrainPlan {
   TrainOptions options;
   RunOptions run;
-  CorpusOptions corpus;
+  CorpusOptions corpus;        // for text
+  TableOptions table_options;  // for tables
+  TableUse table;
   const ModelInfo* info = nullptr;
   bool chosen = false;  // the user named no model
   std::unique_ptr<Model> model;
   std::vector<std::string> files;
   std::optional<Archive> checkpoint;  // to go on from
   std::optional<Vocabulary> base;     // of the model to go on from
-  std::string settings;               // of run, corpus and model, as TOML
+  std::optional<Encoding> base_encoding;
+  std::string settings;  // of run, data and model, as TOML
+
+  // The settings that make the run, in the order of help; those of the other kind of data not.
+  std::vector<Section> kept();
 
   std::string checkpoint_path() const { return options.output + ".checkpoint"; }
 };
 
 std::vector<Section> train_sections(std::string_view model);
+bool is_database(std::string_view source);  // and not a file
+// As it may be shown: a database without its password.
+std::string shown_source(std::string_view source);
 TrainPlan make_plan(Args args);
 
 struct TrainSummary {
   bool finished = false;
   TrainPlan plan;
-  uint64_t words = 0;  // of the text, per epoch
-  uint64_t vocabulary = 0;
-  double epochs = 0;    // done by this run
-  double seconds = 0;   // of the whole run
-  double training = 0;  // seconds of it
-  double words_per_second = 0;
+  std::string unit;   // what is counted: "word", "row"
+  std::string next;   // what to ask the model
+  uint64_t size = 0;  // units per epoch
+  uint64_t vectors = 0;
+  double epochs = 0;                               // done by this run
+  double seconds = 0;                              // of the whole run
+  double training = 0;                             // seconds of it
+  double per_second = 0;                           // units
   double loss = 0;                                 // of the last epoch
   std::optional<double> first_held_out, held_out;  // the first and the last that were measured
 };

@@ -10,7 +10,7 @@
 #include "json.h"
 #include "memory.h"
 #include "model_file.h"
-#include "train.h"
+#include "train_data.h"
 #include "train_report.h"
 
 namespace kith::cli {
@@ -32,7 +32,7 @@ void check_places(const TrainPlan& plan) {
   }
   for (const std::string& file : plan.files) {
     std::error_code none;
-    if (file == "-") continue;
+    if (file == "-" || is_database(file)) continue;
     if (!fs::exists(file, none)) throw Error(ErrorKind::kIo, "{}: there is no such file", file);
     if (fs::is_directory(file, none)) {
       throw Error(ErrorKind::kIo, "{}: this is a folder; name the files in it", file);
@@ -43,40 +43,18 @@ void check_places(const TrainPlan& plan) {
   check_writable(output);
 }
 
-std::string scratch_folder(const TrainPlan& plan) {
-  if (!plan.options.scratch.empty()) return plan.options.scratch;
-  const fs::path folder = fs::path(plan.options.output).parent_path();
-  return folder.empty() ? "." : folder.string();
-}
-
-Corpus read_corpus(const TrainPlan& plan, Status& status) {
-  const auto start = Clock::now();
-  const auto on_read = [&](uint64_t bytes, double share) {
-    if (!status.due()) return;
-    const auto size = static_cast<double>(bytes);
-    status.show(share, fmt::format("reading  {}  {}/s", in_bytes(size),
-                                   in_bytes(size / seconds_since(start))));
-  };
-  Corpus corpus = Corpus::read(plan.files, plan.corpus, scratch_folder(plan),
-                               plan.base ? &*plan.base : nullptr, on_read);
-  report_corpus(corpus, plan, seconds_since(start), status);
-  return corpus;
-}
-
 // Refuses what cannot end well. `available` was taken before anything was loaded.
-void check_memory(const TrainPlan& plan, const Corpus& corpus, const Job& job,
+void check_memory(const TrainPlan& plan, const TrainData& data, const Job& job,
                   std::optional<uint64_t> available, Status& status) {
   const bool asked = !plan.options.max_memory.empty();
   if (asked) available = parse_size("max-memory", plan.options.max_memory);
-  const uint64_t needed = plan.model->memory_needed(corpus, job);
+  const uint64_t needed = data.memory_needed(job);
   const std::string need = in_bytes(static_cast<double>(needed));
   if (!available) return status.line(labelled("memory", fmt::format("about {}", need)));
   const std::string limit = in_bytes(static_cast<double>(*available));
   if (needed > *available) {
-    throw Error(ErrorKind::kLimit,
-                "training needs about {} of memory but {} {}; keep fewer words with --max-vocab or "
-                "a higher --min-count, or lower --dim",
-                need, limit, asked ? "is the limit (--max-memory)" : "is available");
+    throw Error(ErrorKind::kLimit, "training needs about {} of memory but {} {}; {}", need, limit,
+                asked ? "is the limit (--max-memory)" : "is available", data.to_save_memory());
   }
   status.line(labelled(
       "memory", fmt::format("about {} of {} {}", need, limit, asked ? "allowed" : "available")));
@@ -84,16 +62,11 @@ void check_memory(const TrainPlan& plan, const Corpus& corpus, const Job& job,
 
 // What the file says beyond the model itself. Nothing here may depend on time, machine or number
 // of threads: a deterministic run gives the same file everywhere.
-std::map<std::string, std::string> metadata_of(const TrainPlan& plan, const Corpus& corpus) {
-  const CorpusProfile& p = corpus.profile();
-  const auto text = [](uint64_t n) { return fmt::format("{}", n); };
-  return {{"run", plan.settings},
-          {"corpus.fingerprint", fmt::format("{:016x}", corpus.fingerprint())},
-          {"corpus.bytes", text(p.bytes)},
-          {"corpus.lines", text(p.lines)},
-          {"corpus.words", text(p.tokens)},
-          {"corpus.distinct", text(p.types)},
-          {"corpus.kept", text(p.kept)}};
+std::map<std::string, std::string> metadata_of(const TrainPlan& plan, const TrainData& data) {
+  std::map<std::string, std::string> out = data.metadata();
+  out["run"] = plan.settings;
+  out["fingerprint"] = fmt::format("{:016x}", data.fingerprint());
+  return out;
 }
 
 // The checkpoint of this run. One that another run left under the same name is not touched before
@@ -104,12 +77,12 @@ class Checkpoints {
       : plan_(plan), metadata_(std::move(metadata)), status_(status) {}
 
   void resume() {
-    const std::string stored = plan_.checkpoint->metadata_at("corpus.fingerprint");
-    if (stored != metadata_.at("corpus.fingerprint")) {
+    const std::string stored = plan_.checkpoint->metadata_at("fingerprint");
+    if (stored != metadata_.at("fingerprint")) {
       throw Error(ErrorKind::kInput,
-                  "{}: made from another text than {}; resume with the very same files, or start "
+                  "{}: made from other data than {}; resume with the very same files, or start "
                   "anew without --resume",
-                  plan_.checkpoint_path(), fmt::join(plan_.files, " "));
+                  plan_.checkpoint_path(), shown_source(plan_.files.front()));
     }
     restore_checkpoint(*plan_.model, plan_.info->name, *plan_.checkpoint);
     own_ = true;
@@ -154,35 +127,29 @@ std::string resume_command(Args args) {
   std::string out = shell_quoted(program) + " train";
   bool has_resume = false;
   for (const std::string_view arg : args) {
-    out += ' ' + shell_quoted(arg);
+    out += ' ' + shell_quoted(shown_source(arg));
     has_resume = has_resume || arg == "--resume";
   }
   return out + (has_resume ? "" : " --resume");
 }
 
-int epochs_of(Model& model) {
-  const Section settings = model.settings();
-  const auto has = [](const FieldInfo& f) { return f.name == "epochs"; };
-  return std::ranges::any_of(settings.fields, has) ? std::stoi(settings.get("epochs")) : 1;
-}
-
 // Trains and saves; true if it came to its end.
-bool train_and_save(TrainSummary& out, const Corpus& corpus, Job& job, Checkpoints& checkpoints,
+bool train_and_save(TrainSummary& out, TrainData& data, Job& job, Checkpoints& checkpoints,
                     Status& status) {
   const TrainPlan& plan = out.plan;
-  TrainReport report(status, corpus.words(), epochs_of(*plan.model), plan.checkpoint.has_value());
+  TrainReport report(status, data.unit(), data.size(), plan.checkpoint.has_value());
   job.on_progress = [&](const Progress& p) {
     report.update(p);
     checkpoints.write_if_due(p);
   };
   job.restore = [&] { return checkpoints.roll_back(); };
   const auto start = Clock::now();
-  plan.model->train(corpus, job);
+  data.train(job);
   status.clear();
   out.training = seconds_since(start);
   out.loss = report.loss();
   out.epochs = report.epochs_done();
-  out.words_per_second = report.words_per_second();
+  out.per_second = report.per_second();
   out.first_held_out = report.first_held_out();
   out.held_out = report.held_out();
   if (!plan.model->finished()) {
@@ -190,7 +157,7 @@ bool train_and_save(TrainSummary& out, const Corpus& corpus, Job& job, Checkpoin
     return false;
   }
   self_check(*plan.model, job.seed, job.threads, status);
-  save_model(*plan.model, plan.info->name, plan.options.output, false, metadata_of(plan, corpus));
+  save_model(*plan.model, plan.info->name, plan.options.output, false, metadata_of(plan, data));
   checkpoints.remove();
   return true;
 }
@@ -200,13 +167,13 @@ void print_summary(const TrainSummary& s) {
   if (options.json) {
     Json out{{"model", s.plan.info->name},
              {"output", options.output},
-             {"words", s.words},
-             {"vocabulary", s.vocabulary},
+             {s.unit + "s", s.size},
+             {"vocabulary", s.vectors},
              {"epochs", s.epochs},
              {"seconds", s.seconds},
              {"training_seconds", s.training},
              {"cpu_seconds", cpu_seconds()},
-             {"words_per_second", s.words_per_second},
+             {s.unit + "s_per_second", s.per_second},
              {"peak_memory", peak_memory()},
              {"loss", s.loss},
              {"held_out", nullptr}};
@@ -215,12 +182,13 @@ void print_summary(const TrainSummary& s) {
   }
   if (options.quiet) return;
   say("{}", labelled("done",
-                     fmt::format("{}: {} in {}, {} words/s; loss {:.4f}{}", options.output,
-                                 count_of(s.vocabulary, "vector"), in_time(s.seconds),
-                                 rate_of(s.words_per_second), s.loss,
+                     fmt::format("{}: {} in {}, {} {}s/s; loss {:.4f}{}", options.output,
+                                 count_of(s.vectors, "vector"), in_time(s.seconds),
+                                 rate_of(s.per_second), s.unit, s.loss,
                                  s.held_out ? fmt::format(", held-out {:.4f}", *s.held_out) : "")));
-  const std::string model = shell_quoted(options.output);
-  say("{}", labelled("next", fmt::format("{} near {} WORD", program, model)));
+  std::string next = s.next;
+  next.replace(next.find("MODEL"), 5, shell_quoted(options.output));
+  say("{}", labelled("next", fmt::format("{} {}", program, next)));
 }
 
 int run_train(Args args) {
@@ -231,6 +199,19 @@ int run_train(Args args) {
 }
 
 }  // namespace
+
+std::function<void(uint64_t, double)> reading_progress(Status& status) {
+  return [&status, start = Clock::now()](uint64_t bytes, double share) {
+    if (!status.due()) return;
+    const auto size = static_cast<double>(bytes);
+    status.show(share, fmt::format("reading  {}  {}/s", in_bytes(size),
+                                   in_bytes(size / seconds_since(start))));
+  };
+}
+
+std::unique_ptr<TrainData> read_data(const TrainPlan& plan, Status& status) {
+  return plan.info->input == InputKind::kTable ? read_table(plan, status) : read_text(plan, status);
+}
 
 TrainSummary train(Args args) {
   const auto start = Clock::now();
@@ -254,15 +235,17 @@ TrainSummary train(Args args) {
   job.threads = thread_count(plan.options.threads);
   job.seed = static_cast<uint64_t>(plan.run.seed);
   job.deterministic = plan.run.deterministic;
-  const Corpus corpus = read_corpus(plan, status);
-  check_memory(plan, corpus, job, available, status);
-  Checkpoints checkpoints(plan, metadata_of(plan, corpus), status);
+  const std::unique_ptr<TrainData> data = read_data(plan, status);
+  check_memory(plan, *data, job, available, status);
+  Checkpoints checkpoints(plan, metadata_of(plan, *data), status);
   if (plan.checkpoint) checkpoints.resume();
   interrupts.guard(job);
-  out.words = corpus.words();
-  out.vocabulary = corpus.vocabulary().words.size();
+  out.unit = data->unit();
+  out.next = data->next();
+  out.size = data->size();
+  out.vectors = data->vectors();
   try {
-    out.finished = train_and_save(out, corpus, job, checkpoints, status);
+    out.finished = train_and_save(out, *data, job, checkpoints, status);
   } catch (const Error& e) {
     if (checkpoints.own() && e.kind() != ErrorKind::kDiverged) {
       status.line(labelled("note", fmt::format("{} is kept; once the cause is gone, go on with",
@@ -285,8 +268,9 @@ const Command kTrain{
     "learn vectors from data",
     {"kith train corpus.txt",
      "kith train word2vec news.txt.zst more.txt -o news.kith --tokens words --dim 200",
-     "zcat corpus.gz | kith train word2vec - -o words.kith --deterministic --seed 7"},
-    "Files are plain, gzip or zstd text; - is standard input. Without MODEL, Kith looks at the "
+     "kith train feat2vec movies.csv --target director --deterministic --seed 7"},
+    "Files are text, CSV, TSV, JSON or SQLite, plain, gzip or zstd; - is standard input, "
+    "postgresql://... a database. Without MODEL, Kith looks at the "
     "data and says which it takes. Ctrl-C keeps a checkpoint; the same command with --resume "
     "goes on from it.",
     train_sections,

@@ -1,18 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <utility>
 
 #include "core/error.h"
 #include "model_file.h"
+#include "models/table_model.h"
 #include "train.h"
 
 namespace kith::cli {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view kDefaultModel = "word2vec";
+constexpr std::string_view kTextModel = "word2vec", kTableModel = "feat2vec";
+
+// Whether it looks like a table: by its name, or for a database by its first bytes.
+bool looks_like_table(const std::string& path) {
+  if (is_database(path)) return true;
+  fs::path name = fs::path(path).filename();
+  const fs::path end = name.extension();
+  if (end == ".gz" || end == ".zst" || end == ".zstd") name = name.stem();
+  constexpr std::array<std::string_view, 8> kEnds{".csv",    ".tsv", ".json",   ".jsonl",
+                                                  ".ndjson", ".db",  ".sqlite", ".sqlite3"};
+  return std::ranges::find(kEnds, name.extension().string()) != kEnds.end();
+}
 
 // The last text given for a setting, before any of them is applied.
 std::string text_of(std::span<const Setting> settings, std::string_view name) {
@@ -47,7 +60,7 @@ std::string take_model_name(std::vector<std::string>& words) {
     return first;
   }
   std::error_code none;
-  if (first == "-" || fs::exists(first, none)) return "";
+  if (first == "-" || is_database(first) || fs::exists(first, none)) return "";
   std::vector<std::string_view> names;
   for (const ModelInfo& m : models()) names.push_back(m.name);
   const std::string nearest = suggest(first, names);
@@ -61,6 +74,7 @@ std::string take_model_name(std::vector<std::string>& words) {
 
 // corpora/news.txt.gz -> news.kith, here.
 std::string default_output(const std::string& input) {
+  if (is_database(input)) return "table.kith";
   fs::path path = fs::path(input).filename();
   if (input == "-" || path.empty()) return "vectors.kith";
   const fs::path end = path.extension();
@@ -70,8 +84,11 @@ std::string default_output(const std::string& input) {
 }
 
 std::string choose_kind(const std::string& named, const std::string& stored,
-                        const std::string& where) {
-  if (stored.empty()) return named.empty() ? std::string(kDefaultModel) : named;
+                        const std::string& where, const std::string& file) {
+  if (stored.empty()) {
+    if (!named.empty()) return named;
+    return std::string(looks_like_table(file) ? kTableModel : kTextModel);
+  }
   if (!named.empty() && named != stored) {
     throw Error(ErrorKind::kUsage, "{} holds a {} model; it cannot go on as {}", where, stored,
                 named);
@@ -124,22 +141,29 @@ Archive open_checkpoint(const std::string& path) {
   return archive;
 }
 
-Vocabulary vocabulary_of(const Model& model) {
-  return {model.names(), {model.counts().begin(), model.counts().end()}};
+// What the model to go on from knows already.
+void set_base(TrainPlan& plan, const Model& model) {
+  if (const auto* table = dynamic_cast<const TableModel*>(&model)) {
+    plan.base_encoding = table->encoding();
+  } else {
+    plan.base = Vocabulary{model.names(), {model.counts().begin(), model.counts().end()}};
+  }
 }
 
 // A model that was trained before: its settings, and those of the text it was trained on, are the
 // defaults of the new run.
 void start_from(TrainPlan& plan, OpenModel opened, std::span<const Setting> said) {
-  plan.base = vocabulary_of(*opened.model);
+  set_base(plan, *opened.model);
   plan.model = std::move(opened.model);
   plan.model->reopen();
   const Section own = plan.model->settings();
-  const std::vector<Section> all{{"", plan.options}, {"", plan.run}, {"", plan.corpus}, own};
+  std::vector<Section> all = plan.kept();
+  all.emplace_back("", plan.options);
+  const Section of_run("", plan.run);
   if (const auto run = opened.metadata.find("run"); run != opened.metadata.end()) {
     std::vector<Setting> stored = settings_from_toml_text(run->second, plan.run.from);
     std::erase_if(stored, [&](const Setting& s) {
-      return std::ranges::any_of(all[1].fields, [&](const auto& f) { return f.name == s.name; });
+      return std::ranges::any_of(of_run.fields, [&](const auto& f) { return f.name == s.name; });
     });
     kith::apply(stored, all);
   }
@@ -153,13 +177,13 @@ void start_from(TrainPlan& plan, OpenModel opened, std::span<const Setting> said
 
 void start_from_checkpoint(TrainPlan& plan, std::span<const Setting> said) {
   plan.model = plan.info->make();
-  const std::vector<Section> stored{{"", plan.run}, {"", plan.corpus}, plan.model->settings()};
+  const std::vector<Section> stored = plan.kept();
   std::vector<Section> all = stored;
   all.emplace_back("", plan.options);
   const std::string where = plan.checkpoint->where();
   kith::apply(settings_from_toml_text(plan.checkpoint->metadata_at("run"), where), stored);
   apply_agreeing(said, all, stored, where);
-  if (!plan.run.from.empty()) plan.base = vocabulary_of(*open_model(plan.run.from).model);
+  if (!plan.run.from.empty()) set_base(plan, *open_model(plan.run.from).model);
 }
 
 }  // namespace
@@ -168,6 +192,8 @@ std::vector<Section> train_sections(std::string_view name) {
   static TrainOptions options;
   static RunOptions run;
   static CorpusOptions corpus;
+  static TableOptions table_options;
+  static TableUse table;
   static const auto all = [] {
     std::vector<std::pair<const ModelInfo*, std::unique_ptr<Model>>> out;
     for (const ModelInfo& info : models()) {
@@ -175,9 +201,48 @@ std::vector<Section> train_sections(std::string_view name) {
     }
     return out;
   }();
-  std::vector<Section> out{{"Options", options}, {"The run", run}, {"The text", corpus}};
+  std::vector<Section> out{{"Options", options}, {"The run", run}};
+  const auto wanted = [&](InputKind kind) {
+    return name.empty() || kith::model(name).input == kind;
+  };
+  if (wanted(InputKind::kText)) out.emplace_back("The text", corpus);
+  if (wanted(InputKind::kTable)) {
+    out.emplace_back("The table", table_options);
+    out.emplace_back("Its columns", table);
+  }
   for (const auto& [info, model] : all) {
     if (name.empty() || info->name == name) out.push_back(model->settings());
+  }
+  return out;
+}
+
+std::vector<Section> TrainPlan::kept() {
+  std::vector<Section> out{{"", run}};
+  if (info->input == InputKind::kTable) {
+    out.emplace_back("", table_options);
+    out.emplace_back("", table);
+  } else {
+    out.emplace_back("", corpus);
+  }
+  out.push_back(model->settings());
+  return out;
+}
+
+bool is_database(std::string_view source) {
+  return source.starts_with("postgresql://") || source.starts_with("postgres://");
+}
+
+std::string shown_source(std::string_view source) {
+  std::string out(source);
+  if (!is_database(source)) return out;
+  const size_t user = out.find("://") + 3, end = std::min(out.find('/', user), out.size());
+  const size_t at = out.rfind('@', end), colon = out.find(':', user);
+  if (at != std::string::npos && at > user && colon < at) {
+    out.replace(colon, at - colon, ":PASSWORD");
+  }
+  const size_t secret = out.find("password=");
+  if (secret != std::string::npos) {
+    out.replace(secret + 9, std::min(out.find('&', secret), out.size()) - secret - 9, "PASSWORD");
   }
   return out;
 }
@@ -206,7 +271,7 @@ TrainPlan make_plan(Args args) {
     opened = open_model(where);
     stored_kind = opened->kind;
   }
-  plan.info = &model(choose_kind(named, stored_kind, where));
+  plan.info = &model(choose_kind(named, stored_kind, where, plan.files.front()));
   plan.chosen = named.empty() && stored_kind.empty();
 
   const Arguments exact = parse_arguments(args, train_sections(plan.info->name));
@@ -218,13 +283,12 @@ TrainPlan make_plan(Args args) {
     start_from(plan, std::move(*opened), said);
   } else {
     plan.model = plan.info->make();
-    const std::vector<Section> all{
-        {"", plan.options}, {"", plan.run}, {"", plan.corpus}, plan.model->settings()};
+    std::vector<Section> all = plan.kept();
+    all.emplace_back("", plan.options);
     kith::apply(said, all);
   }
   plan.options.output = output;
-  const std::vector<Section> kept{{"", plan.run}, {"", plan.corpus}, plan.model->settings()};
-  plan.settings = to_toml(kept);
+  plan.settings = to_toml(plan.kept());
   return plan;
 }
 

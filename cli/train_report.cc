@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -54,9 +55,12 @@ std::string labelled(std::string_view label, std::string_view text) {
 void report_choice(const std::string& path, const ModelInfo& chosen, const CorpusOptions& options,
                    Status& status) {
   std::error_code none;
-  const std::string shown = path == "-" ? "standard input" : path;
-  status.line(labelled("see", fmt::format("{}: text, so the model is {} ({})", printable(shown),
-                                          chosen.name, chosen.summary)));
+  const std::string shown = path == "-" ? "standard input" : shown_source(path);
+  const bool is_table = chosen.input == InputKind::kTable;
+  status.line(
+      labelled("see", fmt::format("{}: {}, so the model is {} ({})", printable(shown),
+                                  is_table ? "a table" : "text", chosen.name, chosen.summary)));
+  if (is_table) return;
   // A pipe can be read only once.
   if (!std::filesystem::is_regular_file(path, none)) return;
   if (options.tokens == Tokens::kSpaces && untidy_share(open_source(path)->next()) > 0.1) {
@@ -105,8 +109,8 @@ void report_corpus(const Corpus& corpus, const TrainPlan& plan, double seconds, 
                                             held_out ? grouped(held_out) : "none")));
 }
 
-TrainReport::TrainReport(Status& status, uint64_t words, int epochs, bool resumed)
-    : status_(status), words_(words), epochs_(epochs), started_(!resumed) {}
+TrainReport::TrainReport(Status& status, std::string_view unit, uint64_t size, bool resumed)
+    : status_(status), unit_(unit), size_(size), started_(!resumed) {}
 
 void TrainReport::update(const Progress& p) {
   last_ = Clock::now();
@@ -148,25 +152,26 @@ double TrainReport::loss() const {
 
 double TrainReport::epochs_done() const {
   if (total_ == 0 || done_ < first_done_) return 0;
-  return static_cast<double>(done_ - first_done_) / static_cast<double>(total_) * epochs_;
+  return static_cast<double>(done_ - first_done_) / static_cast<double>(total_) * epochs();
 }
 
-double TrainReport::words_per_second() const {
+double TrainReport::per_second() const {
   const double seconds = seconds_between(start_, last_);
-  return seconds > 0 ? epochs_done() * static_cast<double>(words_) / seconds : 0;
+  return seconds > 0 ? epochs_done() * static_cast<double>(size_) / seconds : 0;
 }
 
 std::string TrainReport::text_of(const Progress& p) const {
-  const size_t width = fmt::formatted_size("{}", epochs_);
-  std::string out = fmt::format("epoch {:>{}}/{}  loss {:.4f}", p.epoch, width, epochs_, loss());
+  const auto last = std::lround(epochs());
+  const size_t width = fmt::formatted_size("{}", last);
+  std::string out = fmt::format("epoch {:>{}}/{}  loss {:.4f}", p.epoch, width, last, loss());
   if (held_out_) out += fmt::format("  held-out {:.4f}", *held_out_);
   out += fmt::format("  lr {:.4f}", p.lr);
-  const double rate = words_per_second();
+  const double rate = per_second();
   if (rate > 0) {
-    out += fmt::format("  {} words/s", rate_of(rate));
+    out += fmt::format("  {} {}s/s", rate_of(rate), unit_);
     const double left = static_cast<double>(p.total - std::min(p.done, p.total)) /
-                        static_cast<double>(std::max<uint64_t>(1, p.total)) * epochs_ *
-                        static_cast<double>(words_) / rate;
+                        static_cast<double>(std::max<uint64_t>(1, p.total)) * epochs() *
+                        static_cast<double>(size_) / rate;
     if (p.done < p.total) out += fmt::format("  {} left", in_time(left));
   }
   return out;

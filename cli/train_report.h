@@ -28,23 +28,26 @@ void report_choice(const std::string& path, const ModelInfo& chosen, const Corpu
 class TrainReport {
  public:
   // `resumed`: the first report starts the clock, since what was done before took no time here.
-  TrainReport(Status& status, uint64_t words, int epochs, bool resumed);
+  TrainReport(Status& status, std::string_view unit, uint64_t size, bool resumed);
   void update(const Progress& p);
 
   double loss() const;  // mean over the last epoch, or over what there was of it
   std::optional<double> first_held_out() const { return first_held_out_; }
   std::optional<double> held_out() const { return held_out_; }
   double epochs_done() const;  // by this run
-  double words_per_second() const;
+  double per_second() const;   // units
 
  private:
+  double epochs() const {
+    return size_ ? static_cast<double>(total_) / static_cast<double>(size_) : 0;
+  }
   using Clock = std::chrono::steady_clock;
   std::string text_of(const Progress& p) const;
   void add_loss(const Progress& p);
 
   Status& status_;
-  uint64_t words_;
-  int epochs_;
+  std::string_view unit_;
+  uint64_t size_;  // units per epoch
   bool started_;
   Clock::time_point start_ = Clock::now(), last_ = start_;
   uint64_t first_done_ = 0, done_ = 0, total_ = 0;

@@ -4,6 +4,7 @@
 #include "wordnet.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <string_view>
@@ -19,7 +20,19 @@ namespace {
 constexpr std::string_view kFolder = "/usr/share/wordnet/";
 constexpr size_t kBroaderWords = 2;  // of each broader meaning; more would drown the rest
 
+// The files that WordNet was written in, by number (lexnames(5WN)): a rough division by subject.
+constexpr std::array<std::string_view, 45> kCategories{
+    "all",      "pert",       "adverb",        "Tops",        "act",           "animal",
+    "artifact", "attribute",  "body",          "cognition",   "communication", "event",
+    "feeling",  "food",       "group",         "location",    "motive",        "object",
+    "person",   "phenomenon", "plant",         "possession",  "process",       "quantity",
+    "relation", "shape",      "state",         "substance",   "time",          "body",
+    "change",   "cognition",  "communication", "competition", "consumption",   "contact",
+    "creation", "emotion",    "motion",        "perception",  "possession",    "social",
+    "stative",  "weather",    "participle"};
+
 struct Meaning {
+  size_t category = 0;
   std::vector<std::string> words;
   std::vector<std::string> broader;  // keys of meanings: "n02084071"
   std::string_view text;
@@ -59,6 +72,7 @@ Meaning parse(std::string_view line) {
   const size_t words = fields.size() > 4 ? number(fields[3], 16) : 0;
   const size_t links_at = 4 + 2 * words;
   if (words == 0 || links_at >= fields.size()) return out;
+  out.category = number(fields[1], 10);
   for (size_t i = 4; i < links_at; i += 2) out.words.push_back(spelled(fields[i]));
   const size_t end = links_at + 1 + 4 * number(fields[links_at], 10);
   for (size_t i = links_at + 1; i + 4 <= std::min(end, fields.size()); i += 4) {
@@ -80,12 +94,34 @@ class Dictionary {
       if (!meaning.words.empty()) {
         numbers_.emplace(kind + std::string(text.substr(0, text.find(' '))), meanings_.size());
         meanings_.push_back(std::move(meaning));
+        kinds_.push_back(kind);
       }
       text.remove_prefix(std::min(end + 1, text.size()));
     }
   }
 
   size_t size() const { return meanings_.size(); }
+
+  // dog|domestic dog|Canis familiaris,noun,animal,canine|domestic animal,"a member of the genus
+  // ..."
+  std::string row(size_t i) const {
+    const Meaning& m = meanings_[i];
+    std::vector<std::string> broader;
+    for (const std::string& key : m.broader) {
+      const auto found = numbers_.find(key);
+      if (found != numbers_.end()) broader.push_back(meanings_[found->second].words[0]);
+    }
+    const std::string_view part = kinds_[i] == 'n'   ? "noun"
+                                  : kinds_[i] == 'v' ? "verb"
+                                  : kinds_[i] == 'r' ? "adverb"
+                                                     : "adjective";
+    std::string gloss(m.text.substr(0, m.text.find("; \"")));
+    std::erase_if(gloss, [](char c) { return c == '"' || c == '\r'; });
+    const std::string_view category =
+        m.category < kCategories.size() ? kCategories[m.category] : "";
+    return fmt::format("\"{}\",{},{},\"{}\",\"{}\"\n", fmt::join(m.words, "|"), part, category,
+                       fmt::join(broader, "|"), gloss);
+  }
 
   // Its words, then what it is a kind of, then the explanation and the examples, in lower case.
   std::string line(size_t i) const {
@@ -108,12 +144,13 @@ class Dictionary {
 
  private:
   std::vector<Meaning> meanings_;
+  std::vector<char> kinds_;
   std::unordered_map<std::string, size_t> numbers_;
 };
 
-}  // namespace
-
-WordNetText write_wordnet_text(const std::string& path) {
+// Writes `head`, then line(dictionary, i) for each meaning.
+template <class Line>
+WordNetFile write(const std::string& path, std::string_view head, const Line& line_of) {
   std::vector<MappedFile> files;
   Dictionary dictionary;
   for (const auto& [name, kind] :
@@ -128,15 +165,27 @@ WordNetText write_wordnet_text(const std::string& path) {
     files.emplace_back(file);
     dictionary.add(kind, {files.back().bytes().data(), files.back().bytes().size()});
   }
-  WordNetText result{.meanings = dictionary.size()};
+  WordNetFile result{.meanings = dictionary.size()};
   AtomicFile out(path);
+  out.write(head);
   for (size_t i = 0; i < dictionary.size(); ++i) {
-    const std::string line = dictionary.line(i);
+    const std::string line = line_of(dictionary, i);
     out.write(line);
     result.bytes += line.size();
   }
   out.commit();
   return result;
+}
+
+}  // namespace
+
+WordNetFile write_wordnet_text(const std::string& path) {
+  return write(path, "", [](const Dictionary& d, size_t i) { return d.line(i); });
+}
+
+WordNetFile write_wordnet_table(const std::string& path) {
+  return write(path, "words,part,category,kind_of,gloss\n",
+               [](const Dictionary& d, size_t i) { return d.row(i); });
 }
 
 }  // namespace kith::cli

@@ -29,7 +29,7 @@
 #include "core/error.h"
 #include "core/rng.h"
 #include "io/vector_files.h"
-#include "models/model.h"
+#include "models/table_model.h"
 
 namespace {
 
@@ -55,14 +55,32 @@ std::string two_topics() {
   return text;
 }
 
+// A column of every type.
+std::string make_csv(const std::string& folder) {
+  std::string text = "who,tags,note,size,day,flag,vector\n";
+  kith::Rng rng(3, 0);
+  for (int row = 0; row < 40; ++row) {
+    const auto n = [&](uint32_t below) { return std::to_string(rng.below(below)); };
+    text += "w" + n(5) + ",t" + n(4) + "|t" + n(4) + ",some words " + n(9) + " of " + n(9) +
+            " row " + std::to_string(row) + "," + n(100) + ".5,2020-0" +
+            std::to_string(1 + row % 9) + "-11," + (row % 2 ? "yes" : "no") + ",[" + n(9) + ";" +
+            n(9) + ";" + n(9) + "]\n";
+  }
+  std::string path = folder + "/table.words";
+  std::ofstream(path) << text;
+  return path;
+}
+
 void make_models(const std::string& folder) {
   const std::string text = folder + "/corpus.words";
   std::ofstream(text) << two_topics();
   kith::CorpusOptions options;
   options.holdout = 0;
   const auto corpus = kith::Corpus::read({text}, options, folder);
+  kith::SampledTable rows(kith::open_table({make_csv(folder)}, {}));
+  const auto table = kith::Table::read(rows, kith::infer_schema(rows).schema, 0);
   for (const auto& info : kith::models()) {
-    if (info.input != kith::InputKind::kText) continue;
+    if (info.input == kith::InputKind::kNone) continue;
     const std::string name(info.name);
     for (const bool checkpoint : {true, false}) {
       const auto model = info.make();
@@ -75,7 +93,11 @@ void make_models(const std::string& folder) {
       if (checkpoint) {
         job.on_progress = [&](const kith::Progress&) { job.cancel(); };
       }
-      model->train(corpus, job);
+      if (auto* const text_model = dynamic_cast<kith::TextModel*>(model.get())) {
+        text_model->train(corpus, job);
+      } else {
+        dynamic_cast<kith::TableModel&>(*model).train(table, job);
+      }
       kith::save_model(*model, name, folder + "/" + name + (checkpoint ? ".checkpoint" : ".kith"),
                        checkpoint, {});
     }

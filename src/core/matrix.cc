@@ -41,4 +41,13 @@ Matrix Matrix::copy() const {
   return out;
 }
 
+bool all_finite(const Matrix& m) {
+  for (size_t r = 0; r < m.rows(); ++r) {
+    float sum = 0;  // x * 0 is 0, or NaN
+    for (const float x : m.row(r)) sum += x * 0;
+    if (!(sum == 0)) return false;
+  }
+  return true;
+}
+
 }  // namespace kith

@@ -69,4 +69,7 @@ class Matrix {
   std::unique_ptr<float[], detail::Unmap> data_;
 };
 
+// Whether no value is NaN or infinite.
+bool all_finite(const Matrix& m);
+
 }  // namespace kith

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -255,6 +256,34 @@ std::string Archive::metadata_at(const std::string& key) const {
                 where_, key);
   }
   return found->second;
+}
+
+template <class T>
+T Archive::number_at(const std::string& key) const {
+  const std::string text = metadata_at(key);
+  T value{};
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || stop != text.data() + text.size()) {
+    throw Error(ErrorKind::kInput, "{}: {} is {}, not a number", where_, key, text);
+  }
+  return value;
+}
+template uint64_t Archive::number_at(const std::string& key) const;
+template double Archive::number_at(const std::string& key) const;
+
+std::vector<double> Archive::numbers_at(const std::string& key) const {
+  const std::string text = metadata_at(key);
+  std::vector<double> out;
+  for (const char *p = text.data(), *end = p + text.size(); p < end; ++p) {
+    double value{};
+    const auto [stop, error] = std::from_chars(p, end, value);
+    if (error != std::errc{}) {
+      throw Error(ErrorKind::kInput, "{}: {} is {}, not numbers", where_, key, text);
+    }
+    out.push_back(value);
+    p = stop;
+  }
+  return out;
 }
 
 const Tensor& Archive::at(const std::string& name, DType type, size_t dimensions) const {

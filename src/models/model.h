@@ -37,14 +37,10 @@ class Model {
   // The model's own settings. A front end reads flags and files into them before training.
   virtual Section settings() = 0;
 
-  // Bytes that training on this corpus will take, tables and buffers included.
-  virtual uint64_t memory_needed(const Corpus& corpus, const Job& job) const = 0;
-  // Trains, or goes on where a restored checkpoint stopped. Returns early, at a safe point, when
-  // the job is cancelled; `finished()` tells.
-  virtual void train(const Corpus& corpus, Job& job) = 0;
+  // False while a run that was cancelled can still go on.
   virtual bool finished() const = 0;
-  // Takes what a finished model has learned as the start of a new run, on a corpus whose
-  // vocabulary begins with this model's. Error(kUsage) if this kind cannot.
+  // Takes what a finished model has learned as the start of a new run, on data whose vocabulary
+  // begins with this model's. Error(kUsage) if this kind cannot.
   virtual void reopen() = 0;
 
   // Named tensors and metadata (its settings among them) for the model file; with what is needed
@@ -60,7 +56,18 @@ class Model {
   virtual std::vector<Fact> info() const = 0;
 };
 
-enum class InputKind { kNone, kText };  // what a model learns from
+// A model of text. One of tables is in models/table_model.h.
+class TextModel : public Model {
+ public:
+  // Bytes that training on this corpus will take, tables and buffers included.
+  virtual uint64_t memory_needed(const Corpus& corpus, const Job& job) const = 0;
+  // Trains, or goes on where a restored checkpoint stopped. Returns early, at a safe point, when
+  // the job is cancelled; `finished()` tells.
+  virtual void train(const Corpus& corpus, Job& job) = 0;
+};
+
+// What a model learns from: nothing, a TextModel from text, a TableModel from a table.
+enum class InputKind { kNone, kText, kTable };
 
 struct ModelInfo {
   std::string_view name, summary;

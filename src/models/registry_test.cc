@@ -75,7 +75,8 @@ TEST_F(RegistryTest, EveryModelIsFoundByItsName) {
 TEST_F(RegistryTest, AnUnknownModelIsAnErrorWithASuggestion) {
   EXPECT_NE(message_of(ErrorKind::kUsage, [] { model("word2vek"); }).find("mean word2vec?"),
             std::string::npos);
-  EXPECT_NE(message_of(ErrorKind::kUsage, [] { model("zzzzzzzzzz"); }).find("word2vec, vectors"),
+  EXPECT_NE(message_of(ErrorKind::kUsage, [] { model("zzzzzzzzzz"); })
+                .find("word2vec, feat2vec, vectors"),
             std::string::npos);
 }
 

@@ -19,8 +19,6 @@ class VectorsModel final : public Model {
   explicit VectorsModel(NamedVectors table) : table_(std::move(table)) {}
 
   Section settings() override { return {"Settings of vectors", config_}; }
-  uint64_t memory_needed(const Corpus&, const Job&) const override { return 0; }
-  void train(const Corpus&, Job&) override { refuse(); }
   bool finished() const override { return true; }
   void reopen() override { refuse(); }
 

@@ -2,46 +2,10 @@
 #include "models/word2vec/model.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace kith::word2vec {
 namespace {
-
-template <class T>
-T number(const Archive& in, const std::string& key) {
-  const std::string text = in.metadata_at(key);
-  T value{};
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || stop != text.data() + text.size()) {
-    throw Error(ErrorKind::kInput, "{}: {} is {}, not a number", in.where(), key, text);
-  }
-  return value;
-}
-
-std::vector<double> numbers(const Archive& in, const std::string& key) {
-  const std::string text = in.metadata_at(key);
-  std::vector<double> out;
-  for (const char *p = text.data(), *end = p + text.size(); p < end; ++p) {
-    double value{};
-    const auto [stop, error] = std::from_chars(p, end, value);
-    if (error != std::errc{}) {
-      throw Error(ErrorKind::kInput, "{}: {} is {}, not numbers", in.where(), key, text);
-    }
-    out.push_back(value);
-    p = stop;
-  }
-  return out;
-}
-
-bool all_finite(const Matrix& m) {
-  for (size_t r = 0; r < m.rows(); ++r) {
-    float sum = 0;  // x * 0 is 0, or NaN
-    for (const float x : m.row(r)) sum += x * 0;
-    if (!(sum == 0)) return false;
-  }
-  return true;
-}
 
 void check(const Archive& in, bool good, std::string_view what) {
   if (!good) throw Error(ErrorKind::kInput, "{}: {}; the file is damaged", in.where(), what);
@@ -142,17 +106,17 @@ void Word2Vec::restore(const Archive& in) {
   }
   check(in, other.finite(), "a vector is not finite");
   State& state = other.state_;
-  state.block = number<uint64_t>(in, "progress.block");
-  state.words = number<uint64_t>(in, "progress.words");
-  state.windows = number<uint64_t>(in, "progress.windows");
-  state.pairs = number<uint64_t>(in, "progress.pairs");
-  state.lr_scale = number<double>(in, "progress.lr_scale");
-  state.loss = number<double>(in, "progress.loss");
-  state.epoch_loss = number<double>(in, "progress.epoch_loss");
-  state.epoch_pairs = number<uint64_t>(in, "progress.epoch_pairs");
-  state.held_out = numbers(in, "progress.held_out");
+  state.block = in.number_at<uint64_t>("progress.block");
+  state.words = in.number_at<uint64_t>("progress.words");
+  state.windows = in.number_at<uint64_t>("progress.windows");
+  state.pairs = in.number_at<uint64_t>("progress.pairs");
+  state.lr_scale = in.number_at<double>("progress.lr_scale");
+  state.loss = in.number_at<double>("progress.loss");
+  state.epoch_loss = in.number_at<double>("progress.epoch_loss");
+  state.epoch_pairs = in.number_at<uint64_t>("progress.epoch_pairs");
+  state.held_out = in.numbers_at("progress.held_out");
   state.finished = in.metadata_at("progress.finished") == "1";
-  other.learned_rows_ = number<uint64_t>(in, "progress.learned_rows");
+  other.learned_rows_ = in.number_at<uint64_t>("progress.learned_rows");
   *this = std::move(other);
 }
 

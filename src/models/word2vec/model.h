@@ -26,7 +26,7 @@ struct State {
   bool finished = false;
 };
 
-class Word2Vec final : public Model {
+class Word2Vec final : public TextModel {
  public:
   Section settings() override { return {"word2vec", config_}; }
   uint64_t memory_needed(const Corpus& corpus, const Job& job) const override;

@@ -21,7 +21,7 @@ constexpr uint64_t kBlock = 10000, kTinyBlock = 100, kBlocksAtLeast = 200;
 // overshoots when the changes are added up. An eighth of the vocabulary keeps that to a few moves
 // of a common row per block.
 constexpr uint64_t kSmallBlock = 1000, kSmallestBlock = 8, kWordsPerPosition = 8;
-constexpr uint64_t kSegmentWords = 500000;  // between two safe points, about
+constexpr uint64_t kSegmentWords = 2000000;  // between two safe points, about
 constexpr int kRollbacks = 3;
 constexpr uint64_t kHeldOutSeed = 0x68656c64;  // the same noise at every scoring, for every seed
 

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables whose truth is known and must be learned; the same bits however it is run; files.
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+
+#include "models/feat2vec/test_reference.h"
+
+namespace kith::feat2vec {
+namespace {
+
+constexpr const char* kTwo =
+    R"({"columns": [{"name": "a", "type": "category"}, {"name": "b", "type": "category"}]})";
+
+void train(Feat2Vec& model, const Table& table, int threads = 1, bool deterministic = false) {
+  Job job;
+  job.threads = threads;
+  job.deterministic = deterministic;
+  model.train(table, job);
+}
+
+SeenRow see(const Feat2Vec& model, const std::vector<Cell>& cells) {
+  CellEncoder encoder(model.encoding());
+  return model.see(encoder, cells);
+}
+
+std::vector<double> chances(const Feat2Vec& model, const SeenRow& row, size_t group) {
+  const auto c = model.context(row, group);
+  const Matrix values = model.values(group);
+  std::vector<double> out;
+  double total = 0;
+  for (size_t v = 0; v < values.rows(); ++v) {
+    double s = 0;
+    for (size_t k = 0; k < c.size(); ++k) s += double{c[k]} * values.row(v)[k];
+    out.push_back(std::exp(s));
+    total += out.back();
+  }
+  for (double& p : out) p /= total;
+  return out;
+}
+
+// Counts of 3 x 4 values, far from independent.
+constexpr int kCounts[3][4] = {{60, 5, 5, 30}, {10, 50, 20, 20}, {5, 10, 80, 5}};
+
+std::string counted_table() {
+  std::string csv = "a,b\n";
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      for (int n = 0; n < kCounts[i][j]; ++n) csv += fmt::format("a{},b{}\n", i, j);
+    }
+  }
+  return csv;
+}
+
+void expect_conditionals(const Feat2Vec& model, double tolerance) {
+  const Names& values = model.encoding().spaces[1].names;
+  for (int i = 0; i < 3; ++i) {
+    const std::string a = fmt::format("a{}", i);
+    const auto p = chances(model, see(model, {Cell(a), std::nullopt}), 1);
+    double total = 0;
+    for (const int n : kCounts[i]) total += n;
+    for (int j = 0; j < 4; ++j) {
+      EXPECT_NEAR(p[*values.find(fmt::format("b{}", j))], kCounts[i][j] / total, tolerance)
+          << i << " " << j;
+    }
+  }
+}
+
+// The optimum of NCE is s = log p(b | a), and that of the corrected softmax the same up to a
+// constant; enough dimensions hold any table of 3 x 4. What is left is the noise of the last steps.
+TEST(Feat2Vec, NceAndSoftmaxRecoverTheConditionals) {
+  const Table table = reference::table_of(counted_table(), kTwo);
+  for (const Loss loss : {Loss::kNce, Loss::kSoftmax}) {
+    Feat2Vec model;
+    model.config().dim = 8;
+    model.config().loss = loss;
+    model.config().epochs = 400;
+    model.config().negatives = 10;
+    model.config().dropout = 0;
+    model.config().biases = true;
+    model.config().init = 0.3;
+    train(model, table);
+    SCOPED_TRACE(detail::show(loss));
+    expect_conditionals(model, 0.04);
+  }
+}
+
+// Two columns, plain sigmoids, noise only in the second: skip-gram. Its optimum is PMI - log k up
+// to the noise that equals the truth and is left out (as in models/word2vec/README.md).
+TEST(Feat2Vec, SkipGramIsASpecialCase) {
+  const Table table = reference::table_of(counted_table(), R"({"columns": [
+    {"name": "a", "type": "category", "sampled": false}, {"name": "b", "type": "category"}]})");
+  Feat2Vec model;
+  model.config().dim = 8;
+  model.config().loss = Loss::kNs;
+  model.config().epochs = 1500;
+  model.config().negatives = 5;
+  model.config().alpha2 = 1;
+  model.config().intercepts = Intercepts::kNone;
+  model.config().biases = false;
+  model.config().init = 0.3;
+  train(model, table);
+  double all = 0, row[3] = {}, column[4] = {};
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      all += kCounts[i][j];
+      row[i] += kCounts[i][j];
+      column[j] += kCounts[i][j];
+    }
+  }
+  const Names& values = model.encoding().spaces[1].names;
+  for (int i = 0; i < 3; ++i) {
+    const std::string a = fmt::format("a{}", i);
+    const auto c = model.context(see(model, {Cell(a), std::nullopt}), 1);
+    const Matrix vectors = model.values(1);
+    for (int j = 0; j < 4; ++j) {
+      const uint32_t v = *values.find(fmt::format("b{}", j));
+      double s = 0;
+      for (size_t k = 0; k < c.size(); ++k) s += double{c[k]} * vectors.row(v)[k];
+      // Noise b stands against every row of a whose b is another one.
+      const double exact =
+          std::log(kCounts[i][j]) - std::log(5 * column[j] / all * (row[i] - kCounts[i][j]));
+      EXPECT_NEAR(s, exact, 0.3) << i << " " << j;
+    }
+  }
+}
+
+// y = 2 x + 1 with two knots, no vectors, only biases: least squares.
+TEST(Feat2Vec, LinearRegressionIsASpecialCase) {
+  std::string csv = "x,kind,y\n";
+  for (int i = 0; i <= 100; ++i) {
+    csv +=
+        fmt::format("{},{},{}\n", i / 10.0, i % 2 ? "odd" : "even", 2 * i / 10.0 + (i % 2) + 0.01);
+  }
+  const Table table = reference::table_of(csv, R"({"columns": [
+    {"name": "x", "type": "number", "knots": 2}, {"name": "kind", "type": "category"},
+    {"name": "y", "type": "number"}]})");
+  for (const Loss loss : {Loss::kSquared, Loss::kHuber, Loss::kTukey}) {
+    Feat2Vec model;
+    model.config().dim = 0;
+    model.config().target = "y";
+    model.config().loss = loss;
+    model.config().epochs = 300;
+    train(model, table);
+    for (const double x : {0.5, 3.3, 9.0}) {
+      const std::string cell = fmt::format("{}", x);
+      EXPECT_NEAR(model.target_value(see(model, {Cell(cell), Cell("even"), std::nullopt})),
+                  2 * x + 0.01, 0.05)
+          << detail::show(loss) << " " << x;
+      EXPECT_NEAR(model.target_value(see(model, {Cell(cell), Cell("odd"), std::nullopt})),
+                  2 * x + 1.01, 0.05);
+    }
+  }
+}
+
+// A rank-2 matrix with means, half of it seen: users, items and a rating are matrix factorisation.
+TEST(Feat2Vec, MatrixFactorisationIsASpecialCase) {
+  std::mt19937 rng(4);
+  std::normal_distribution<double> normal;
+  std::vector<std::array<double, 3>> users(40), items(30);
+  for (auto* side : {&users, &items}) {
+    for (auto& u : *side) u = {normal(rng), normal(rng), 0.5 * normal(rng)};
+  }
+  const auto rating = [&](size_t u, size_t i) {
+    return 3 + users[u][2] + items[i][2] + users[u][0] * items[i][0] + users[u][1] * items[i][1];
+  };
+  std::string csv = "user,item,rating\n";
+  for (size_t u = 0; u < users.size(); ++u) {
+    for (size_t i = 0; i < items.size(); ++i) {
+      if ((u * 7 + i * 3) % 5 != 0) csv += fmt::format("u{},i{},{:.6f}\n", u, i, rating(u, i));
+    }
+  }
+  const Table table = reference::table_of(csv, R"({"columns": [
+    {"name": "user", "type": "category"}, {"name": "item", "type": "category"},
+    {"name": "rating", "type": "number"}]})");
+  Feat2Vec model;
+  model.config().dim = 4;
+  model.config().target = "rating";
+  model.config().epochs = 300;
+  train(model, table);
+  double squares = 0, n = 0, spread = 0;
+  for (size_t u = 0; u < users.size(); ++u) {
+    for (size_t i = 0; i < items.size(); ++i) {
+      if ((u * 7 + i * 3) % 5 != 0) continue;  // the fifth it never saw
+      const std::string user = fmt::format("u{}", u), item = fmt::format("i{}", i);
+      const double e =
+          model.target_value(see(model, {Cell(user), Cell(item), std::nullopt})) - rating(u, i);
+      squares += e * e;
+      spread += (rating(u, i) - 3) * (rating(u, i) - 3);
+      ++n;
+    }
+  }
+  EXPECT_LT(std::sqrt(squares / n), 0.1 * std::sqrt(spread / n));
+}
+
+// Planted groups: directors belong to genres, casts too. A value never seen is placed by its rows.
+std::string planted(int rows, int from = 0) {
+  std::mt19937 rng(static_cast<unsigned>(from + 1));
+  std::string csv = "director,cast,year,genre\n";
+  for (int i = from; i < from + rows; ++i) {
+    const int topic = static_cast<int>(rng() % 4);
+    const auto pick = [&](int n) { return static_cast<int>(rng() % static_cast<unsigned>(n)); };
+    csv += fmt::format("d{}_{},c{}_{}|c{}_{},{},g{}\n", topic, pick(5), topic, pick(6), topic,
+                       pick(6), 1900 + 25 * topic + pick(20), topic);
+  }
+  return csv;
+}
+constexpr const char* kPlanted = R"({"columns": [{"name": "director", "type": "category"},
+  {"name": "cast", "type": "set", "separator": "|"}, {"name": "year", "type": "number"},
+  {"name": "genre", "type": "category"}]})";
+
+TEST(Feat2Vec, LearnsPlantedTopicsAndPredictsNumbers) {
+  const Table table = reference::table_of(planted(1500), kPlanted, 20);
+  Feat2Vec model;
+  model.config().dim = 16;
+  train(model, table);
+  EXPECT_LT(model.state().held_out.back(), 0.8 * model.state().held_out.front());
+  for (int topic = 0; topic < 4; ++topic) {
+    const std::string cast = fmt::format("c{}_1|c{}_2", topic, topic);
+    const SeenRow row = see(model, {std::nullopt, Cell(cast), std::nullopt, std::nullopt});
+    const auto directors = chances(model, row, 0);
+    double right = 0;
+    for (size_t v = 0; v < directors.size(); ++v) {
+      if (model.encoding().spaces[0].names[v].starts_with(fmt::format("d{}_", topic))) {
+        right += directors[v];
+      }
+    }
+    EXPECT_GT(right, 0.8) << topic;
+    const auto years = chances(model, row, 2);
+    double year = 0;
+    for (size_t v = 0; v < years.size(); ++v)
+      year += years[v] * model.encoding().groups[2].values[v];
+    EXPECT_NEAR(year, 1900 + 25 * topic + 9.5, 8) << topic;
+  }
+}
+
+TEST(Feat2Vec, NewValuesArePlacedByTheirRows) {
+  Feat2Vec model;
+  model.config().dim = 16;
+  train(model, reference::table_of(planted(1500), kPlanted));
+  std::string csv = "director,cast,year,genre\n";
+  for (int topic = 0; topic < 4; ++topic) {
+    for (int i = 0; i < 4; ++i)
+      csv += fmt::format("new{},c{}_{},{},\n", topic, topic, i, 1905 + 25 * topic);
+  }
+  const Table more = reference::table_of(csv, kPlanted, 0, &model.encoding());
+  const auto folded = model.fold_in(more, Job());
+  ASSERT_EQ(folded.size(), 4u);
+  for (const auto& f : folded) EXPECT_EQ(f.rows, 4u);
+  const Names& names = model.encoding().spaces[0].names;
+  for (int topic = 0; topic < 4; ++topic) {
+    const std::string genre = fmt::format("g{}", topic);
+    const auto p =
+        chances(model, see(model, {std::nullopt, std::nullopt, std::nullopt, Cell(genre)}), 0);
+    // Among the new ones the right one is best, and it ranks fairly among the trained: neither
+    // above all of them nor below those of other topics.
+    const double own = p[*names.find(fmt::format("new{}", topic))];
+    double best_trained = 0, best_other = 0;
+    for (size_t v = 0; v < p.size(); ++v) {
+      if (names[v].starts_with("new")) {
+        if (names[v] != fmt::format("new{}", topic)) {
+          EXPECT_LT(p[v], own);
+        }
+      } else if (names[v].starts_with(fmt::format("d{}_", topic))) {
+        best_trained = std::max(best_trained, p[v]);
+      } else {
+        best_other = std::max(best_other, p[v]);
+      }
+    }
+    EXPECT_GT(own, best_other);
+    EXPECT_LT(own, 3 * best_trained);
+  }
+}
+
+std::string path_of(const std::string& name) {
+  return (std::filesystem::temp_directory_path() / fmt::format("kith_f2v_{}_{}", ::getpid(), name))
+      .string();
+}
+std::string bytes_of(const Feat2Vec& model, bool checkpoint = false) {
+  const std::string path = path_of("bytes");
+  save_model(model, "feat2vec", path, checkpoint, {});
+  const MappedFile file(path);
+  std::string out(file.bytes().begin(), file.bytes().end());
+  std::filesystem::remove(path);
+  return out;
+}
+
+TEST(Feat2Vec, DeterministicModeGivesTheSameBitsForAnyNumberOfThreads) {
+  const Table table = reference::table_of(planted(400), kPlanted, 4);
+  std::map<int, std::string> files;
+  for (const int threads : {1, 2, 8}) {
+    Feat2Vec model;
+    model.config().epochs = 3;
+    model.config().pair_weights = true;
+    train(model, table, threads, true);
+    files[threads] = bytes_of(model);
+  }
+  EXPECT_EQ(files[1], files[2]);
+  EXPECT_EQ(files[1], files[8]);
+  Feat2Vec first, second;
+  train(first, table);
+  train(second, table);
+  EXPECT_EQ(bytes_of(first), bytes_of(second));  // one thread, twice
+}
+
+TEST(Feat2Vec, DeterministicModeLearnsAsWell) {
+  const Table table = reference::table_of(planted(1500), kPlanted, 20);
+  double held_out[2];
+  for (const bool deterministic : {false, true}) {
+    Feat2Vec model;
+    model.config().dim = 16;
+    train(model, table, 2, deterministic);
+    held_out[deterministic] = model.state().held_out.back();
+  }
+  EXPECT_LT(held_out[1], 1.05 * held_out[0]);
+}
+
+TEST(Feat2Vec, AResumedRunEqualsAnUninterruptedOne) {
+  const Table table = reference::table_of(planted(600), kPlanted, 6);
+  Feat2Vec whole;
+  whole.config().epochs = 4;
+  train(whole, table, 2, true);
+  Feat2Vec part;
+  part.config().epochs = 4;
+  Job job;
+  job.deterministic = true;
+  int reports = 0;
+  job.on_progress = [&](const Progress&) {
+    if (++reports == 5) job.cancel();
+  };
+  part.train(table, job);
+  ASSERT_FALSE(part.finished());
+  const std::string path = path_of("checkpoint");
+  save_model(part, "feat2vec", path, true, {});
+  Feat2Vec resumed;
+  restore_checkpoint(resumed, "feat2vec", Archive::open(path));
+  std::filesystem::remove(path);
+  train(resumed, table, 1, true);
+  EXPECT_EQ(bytes_of(resumed), bytes_of(whole));
+}
+
+TEST(Feat2Vec, SavedAndLoadedItAnswersTheSame) {
+  const Table table = reference::table_of(planted(400), kPlanted);
+  Feat2Vec model;
+  model.config().biases = true;
+  train(model, table);
+  const std::string path = path_of("model");
+  save_model(model, "feat2vec", path, false, {});
+  const auto loaded = load_model(path);
+  save_model(*loaded, "feat2vec", path + "2", false, {});
+  const MappedFile a(path), b(path + "2");
+  EXPECT_TRUE(std::ranges::equal(a.bytes(), b.bytes()));
+  std::filesystem::remove(path);
+  std::filesystem::remove(path + "2");
+}
+
+TEST(Feat2Vec, GoesOnWithNewRowsAndKeepsWhatItKnows) {
+  Feat2Vec model;
+  model.config().dim = 8;
+  train(model, reference::table_of(planted(300), kPlanted));
+  const std::vector<float> before(model.theta().row(0).begin(), model.theta().row(0).end());
+  const std::string name(model.encoding().spaces[0].names[0]);
+  model.reopen();
+  model.config().lr = 0;
+  const Table more = reference::table_of("director,cast,year,genre\nd9,c9,1999,g9\nd9,c9,1998,g9\n",
+                                         kPlanted, 0, &model.encoding());
+  train(model, more);
+  EXPECT_EQ(model.encoding().spaces[0].names[0], name);
+  EXPECT_TRUE(model.encoding().spaces[0].names.find("d9"));
+  EXPECT_TRUE(std::ranges::equal(model.theta().row(0), before));
+}
+
+TEST(Feat2Vec, DivergenceIsRolledBackAndThenAnError) {
+  const Table table = reference::table_of(planted(300), kPlanted);
+  Feat2Vec model;
+  model.config().optimiser = Optimiser::kSgd;
+  model.config().lr = 100;
+  model.config().loss = Loss::kNce;
+  Job job;
+  try {
+    model.train(table, job);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::kDiverged);
+    EXPECT_NE(std::string(e.what()).find("halved 3 times"), std::string::npos);
+  }
+}
+
+std::string refusal(const Config& config, const Table& table) {
+  Feat2Vec model;
+  model.config() = config;
+  Job job;
+  try {
+    model.train(table, job);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Feat2Vec, SaysWhatCannotGoTogether) {
+  const Table table = reference::table_of(planted(50), kPlanted);
+  Config config;
+  config.loss = Loss::kSquared;
+  EXPECT_NE(refusal(config, table).find("--target"), std::string::npos);
+  config.target = "directr";
+  EXPECT_NE(refusal(config, table).find("did you mean director"), std::string::npos);
+  config.target = "genre";
+  config.loss = Loss::kLogistic;
+  EXPECT_NE(refusal(config, table).find("two values; genre has 4"), std::string::npos);
+  config = Config();
+  config.dim = 0;
+  config.biases = false;
+  EXPECT_NE(refusal(config, table).find("--biases"), std::string::npos);
+}
+
+TEST(Feat2Vec, LogisticLearnsAClassOfTwo) {
+  std::string csv = "a,b,y\n";
+  for (int i = 0; i < 400; ++i) {
+    const int a = i % 2, b = i / 2 % 2;
+    csv += fmt::format("a{},b{},{}\n", a, b, a != b ? "yes" : "no");  // exclusive or: needs vectors
+  }
+  const Table table = reference::table_of(csv, R"({"columns": [{"name": "a", "type": "category"},
+    {"name": "b", "type": "category"}, {"name": "y", "type": "boolean"}]})");
+  Feat2Vec model;
+  model.config().target = "y";
+  model.config().loss = Loss::kLogistic;
+  model.config().dim = 4;
+  model.config().init = 0.3;
+  model.config().epochs = 60;
+  train(model, table);
+  for (int a : {0, 1}) {
+    for (int b : {0, 1}) {
+      const std::string ca = fmt::format("a{}", a), cb = fmt::format("b{}", b);
+      const double p = model.target_value(see(model, {Cell(ca), Cell(cb), std::nullopt}));
+      EXPECT_EQ(p > 0.9, a != b) << p;
+      EXPECT_EQ(p < 0.1, a == b) << p;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kith::feat2vec

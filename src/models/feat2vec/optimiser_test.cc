@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The optimisers of train/optimiser.h, step by step against their equations in double precision.
+
+#include <hwy/targets.h>
+
+#include "models/feat2vec/test_reference.h"
+
+namespace kith::feat2vec {
+namespace {
+
+using reference::Doubles;
+
+// One parameter's or one row's memory.
+struct Memory {
+  Doubles v, h, m;
+};
+
+void reference_step(Optimiser kind, const Step& s, double lr, std::span<double> x,
+                    std::span<const double> g, Memory& memory, bool touched) {
+  if (!touched) return;  // rows that a step does not touch stand still
+  memory.v.resize(x.size());
+  memory.h.resize(x.size());
+  memory.m.resize(x.size());
+  double mean = 0;
+  for (const double d : g) mean += d * d / static_cast<double>(g.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    double &v = memory.v[i], &h = memory.h[i], &m = memory.m[i];
+    switch (kind) {
+      case Optimiser::kSgd:
+        x[i] -= lr * g[i];
+        break;
+      case Optimiser::kMomentum:
+        v = s.beta * v - lr * g[i];
+        x[i] += v;
+        break;
+      case Optimiser::kNesterov:
+        v = s.beta * v - lr * g[i];
+        x[i] += s.beta * v - lr * g[i];
+        break;
+      case Optimiser::kAdaGrad:
+        h += g[i] * g[i];
+        x[i] -= lr * g[i] / (std::sqrt(h) + s.delta);
+        break;
+      case Optimiser::kAdam:
+        m = s.beta * m + (1 - double{s.beta}) * g[i];
+        h = s.gamma * h + (1 - double{s.gamma}) * g[i] * g[i];
+        x[i] -= lr * m / (std::sqrt(h) + s.delta);
+        break;
+      case Optimiser::kRowAdaGrad:
+        h += mean;
+        x[i] -= lr * g[i] / (std::sqrt(h) + s.delta);
+        break;
+    }
+  }
+}
+
+TEST(Optimisers, FollowTheirEquations) {
+  const Table table = reference::table_of(
+      "a,b,c\np,u,x\nq,v,y\nr,w,z\n",
+      R"({"columns": [{"name": "a", "type": "category"}, {"name": "b", "type": "category"},
+          {"name": "c", "type": "category"}]})");
+  for (size_t k = 0; k < EnumNames<Optimiser>::names.size(); ++k) {
+    const auto kind = static_cast<Optimiser>(k);
+    Config config;
+    config.dim = 5;
+    config.biases = false;
+    config.loss = Loss::kNce;
+    config.intercepts = Intercepts::kNone;
+    config.optimiser = kind;
+    config.negatives = 1;
+    const Problem p = make_problem(table, resolved(config, table.encoding()));
+    reference::Tables at(p, 8);
+    reference::Parameters x = at.doubles(p);
+    std::vector<Memory> memory(at.theta.rows());
+    Scratch scratch(p);
+    Example example;
+    example.keep.assign(p.groups, 1);
+    example.unit = 2;
+    example.keep[2] = 0;
+    for (int step = 0; step < 4; ++step) {
+      const auto row = table.row(static_cast<uint64_t>(step % 3));
+      example.row = row.data();
+      example.entity = row[2];
+      example.noise = {(row[2] + 1) % 3};
+      const Doubles g = reference::numeric_gradient(p, x, example);
+      for (size_t r = 0; r < memory.size(); ++r) {
+        const std::span<const double> mine(&g[r * x.cols], x.cols);
+        const bool touched = std::ranges::any_of(mine, [](double d) { return std::abs(d) > 1e-9; });
+        reference_step(kind, p.step, 0.1, {&x.theta[r * x.cols], x.cols}, mine, memory[r], touched);
+      }
+      train_example(p, example, 0.1f, at.theta.view(), at.view(), scratch);
+      const reference::Parameters got = at.doubles(p);
+      for (size_t i = 0; i < x.theta.size(); ++i) {
+        ASSERT_NEAR(got.theta[i], x.theta[i], 5e-5) << detail::show(kind) << " step " << step;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kith::feat2vec

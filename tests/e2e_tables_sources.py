@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables from everywhere: text, JSON, SQLite and a PostgreSQL server give the same model."""
+import contextlib
+import gzip
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import time
+import unittest
+
+import films
+import kith
+
+SAME = ["--dim", 8, "--epochs", 3, "--deterministic", "--threads", 2, "--quiet"]
+
+
+class SameTable(kith.TestCase):
+    """However the table comes, the same table gives the same model, byte for byte."""
+
+    def setUp(self):
+        super().setUp()
+        self.rows = films.films(400)
+        self.rows[3]["year"] = self.rows[5]["cast"] = self.rows[7]["director"] = ""
+        self.rows[9]["title"] = 'a "quoted", title\nof two lines'
+        self.csv = films.as_csv(self.rows).encode()
+        self.expected = self.trained(self.write("films.csv", self.csv))
+
+    def trained(self, *sources, **options):
+        model = self.path("m.kith")
+        self.ok("train", *sources, "-o", model, *SAME, **options)
+        self.path("m.schema.json").unlink()
+        return model.read_bytes()
+
+    def lists(self):
+        """The table with lists where the text has separators, numbers and null."""
+        out = []
+        for row in self.rows:
+            new = {k: v if v else None for k, v in row.items()}
+            new["year"] = int(row["year"]) if row["year"] else None
+            for name in ("genres", "cast"):
+                new[name] = row[name].split("|") if row[name] else None
+            out.append(new)
+        return out
+
+    def answers(self, *sources, **options):
+        """For sources of lists, whose schema has another separator: what the model says."""
+        data = self.trained(*sources, **options)
+        self.write("a.kith", data)
+        told = [self.ok("near", self.path("a.kith"), query, "--top", 5, "--json").json["neighbours"]
+                for query in ("director=Director 10", "cast=Actor 205", "genres=Genre00")]
+        asked = ["--target", "director", "cast=Actor 003", "year=1960"]
+        predicted = self.ok("predict", self.path("a.kith"), *asked, "--json").json["predictions"]
+        return [*told, predicted]
+
+    def expect_same_answers(self, *sources, **options):
+        told = self.answers(*sources, **options)
+        self.assertEqual(told, self.answers(self.path("films.csv")))
+
+
+class Sources(SameTable):
+    def test_tabs(self):
+        file = self.write("films.tsv", films.as_csv(self.rows, "\t"))
+        self.assertEqual(self.trained(file), self.expected)
+
+    def test_other_delimiters_are_found(self):
+        file = self.write("films.csv", films.as_csv(self.rows, ";"))
+        self.assertEqual(self.trained(file), self.expected)
+
+    def test_gzip_and_zstd(self):
+        file = self.write("films.csv.gz", gzip.compress(self.csv))
+        self.assertEqual(self.trained(file), self.expected)
+        packed = subprocess.run(["zstd", "-qc"], input=self.csv, capture_output=True, check=True)
+        file = self.write("films.csv.zst", packed.stdout)
+        self.assertEqual(self.trained(file), self.expected)
+
+    def test_table_from_standard_input(self):
+        for data in (self.csv, gzip.compress(self.csv)):
+            self.assertEqual(self.trained("feat2vec", "-", stdin=data), self.expected)
+
+    def test_a_pipe(self):
+        pipe = self.path("films.csv.pipe")
+        os.mkfifo(pipe)
+        writer = subprocess.Popen(["cp", self.path("films.csv"), pipe])
+        self.addCleanup(writer.wait)
+        self.assertEqual(self.trained("feat2vec", pipe), self.expected)
+
+    def test_several_files_are_one_table(self):
+        first = self.write("1.csv", films.as_csv(self.rows[:150]))
+        # Columns may stand in another order.
+        turned = [dict(reversed(row.items())) for row in self.rows[150:]]
+        second = self.write("2.csv", films.as_csv(turned))
+        self.assertEqual(self.trained(first, second), self.expected)
+
+    def test_windows_line_ends_and_byte_order_mark(self):
+        rows = [dict(row) for row in self.rows]
+        rows[9]["title"] = "one line"
+        plain = self.trained(self.write("films.csv", films.as_csv(rows)))
+        dos = b"\xef\xbb\xbf" + films.as_csv(rows).replace("\n", "\r\n").encode()
+        self.assertEqual(self.trained(self.write("films.csv", dos)), plain)
+
+    def test_json_lines(self):
+        lines = "".join(json.dumps({k: v or None for k, v in row.items()}) + "\n"
+                        for row in self.rows)
+        self.assertEqual(self.trained(self.write("films.jsonl", lines)), self.expected)
+        lines = "".join(json.dumps(row) + "\n" for row in self.lists())
+        self.expect_same_answers(self.write("films.jsonl", lines))
+
+    def test_json_array(self):
+        file = self.write("films.json", json.dumps(self.rows, indent=2))
+        self.assertEqual(self.trained(file), self.expected)
+        self.expect_same_answers(self.write("films.json", json.dumps(self.lists())))
+
+    def test_sqlite(self):
+        file = self.path("films.db")
+        with contextlib.closing(sqlite3.connect(file)) as base, base:
+            base.execute("CREATE TABLE films(film_id TEXT, title TEXT, year INTEGER, genres TEXT, "
+                         "\"cast\" TEXT, director TEXT, country TEXT)")
+            base.executemany("INSERT INTO films VALUES(?, ?, ?, ?, ?, ?, ?)",
+                             [[v or None for v in row.values()] for row in self.rows])
+        self.assertEqual(self.trained(file), self.expected)
+        model = self.path("q.kith")
+        for query in ("films", "SELECT * FROM films ORDER BY film_id"):
+            self.ok("train", file, "--query", query, "-o", model, *SAME)
+            self.ok("near", model, "director=Director 10")
+        told = self.ok("score", model, file, "--query", "films", "--top", 1, "--json").json
+        self.assertIn("director x cast", " ".join(told["pairs"]).replace("cast x director",
+                                                                         "director x cast"))
+
+
+class Postgres(SameTable):
+    """The same from a real server, started in a folder of its own and reached by a socket there."""
+
+    def setUp(self):
+        versions = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+        if not versions or (os.geteuid() == 0 and not shutil.which("runuser")):
+            raise unittest.SkipTest("there is no PostgreSQL server here")
+        super().setUp()
+        self.programs = versions[-1].parent
+        # Not in the test's folder: the name of a socket may have 107 bytes only.
+        self.server = pathlib.Path(tempfile.mkdtemp(prefix="kith-pg-", dir="/tmp"))
+        self.addCleanup(shutil.rmtree, self.server, ignore_errors=True)
+        if os.geteuid() == 0:  # the server refuses to be root
+            shutil.chown(self.server, "postgres")
+        self.as_server("initdb", "-D", self.server / "data", "-A", "trust", "-U", "kith", "-E",
+                       "UTF8", "--no-locale", "--no-sync")
+        self.as_server("pg_ctl", "start", "-w", "-D", self.server / "data", "-l",
+                       self.server / "log", "-o",
+                       f"-k {self.server} -c listen_addresses= -c fsync=off")
+        self.addCleanup(self.stop)
+        self.address = f"postgresql://kith:s3cret@/postgres?host={self.server}"
+
+    def as_server(self, program, *args):
+        user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        # Output to a file: a server that inherits a pipe would keep it open.
+        with open(self.path("server.txt"), "w") as out:
+            subprocess.run([*user, self.programs / program, *args], check=True, cwd="/", stdout=out,
+                           stderr=out, stdin=subprocess.DEVNULL)
+
+    def stop(self):
+        with contextlib.suppress(subprocess.CalledProcessError):  # stopped already
+            self.as_server("pg_ctl", "stop", "-m", "immediate", "-D", self.server / "data")
+
+    def execute(self, sql, stdin=""):
+        return subprocess.run([self.programs / "psql", "-qXAt", "-v", "ON_ERROR_STOP=1",
+                               self.address, "-c", sql], input=stdin, text=True, check=True,
+                              capture_output=True).stdout
+
+    def test_postgresql(self):
+        self.execute('CREATE TABLE films(film_id text, title text, year int, genres text, '
+                     '"cast" text, director text, country text)')
+        self.execute("COPY films FROM STDIN WITH (FORMAT csv, HEADER)", self.csv.decode())
+        # The server puts a short row wherever it finds room; this brings them back into order.
+        self.execute("CREATE INDEX by_id ON films(film_id); CLUSTER films USING by_id")
+        self.assertEqual(self.trained(self.address), self.expected)
+        self.execute('CREATE VIEW listed AS SELECT film_id, title, year, '
+                     'string_to_array(genres, \'|\') AS genres, string_to_array("cast", \'|\') AS '
+                     '"cast", director, country FROM films')
+        self.execute("ALTER TABLE films RENAME TO others")
+        model = self.path("m.kith")
+        self.ok("train", self.address, "--query", "listed", "-o", model, *SAME)
+        self.path("m.schema.json").unlink()
+        near = self.ok("near", model, "cast=Actor 205", "--top", 3, "--json").json["neighbours"]
+        self.assertEqual(near, self.answers(self.path("films.csv"))[1][:3])
+
+    def test_postgresql_refuses(self):
+        model = self.write("m.kith", "before")
+        self.execute("CREATE TABLE a(x int); CREATE TABLE b(x int)")
+        train = ["train", self.address, "-o", model, *SAME]
+        for flags, says in (([], ["2 tables", "--query"]), (["--query", "c"], "no table c"),
+                            (["--query", "SELECT y FROM a"], 'column "y" does not exist'),
+                            (["--query", "a"], "no rows")):
+            result = self.refused(*train, *flags, says=says)
+            self.assertNotIn("s3cret", result.err)
+        self.assertEqual(model.read_text(), "before")
+
+    def test_a_server_that_stops_in_the_middle(self):
+        # So many rows that it cannot be done before the server is.
+        query = ("SELECT i % 1000 AS a, i % 7 AS b, repeat('x', 100) || i AS c "
+                 "FROM (SELECT generate_series(1, 100000000) AS i) AS numbers")
+        process = kith.start("train", self.address, "--query", query, "-o", self.path("x.kith"),
+                             "--quiet", "--types", "c=ignore")
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
+        asked = ("SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND "
+                 "query LIKE '%numbers' AND pid <> pg_backend_pid()")
+        deadline = time.monotonic() + 30
+        while self.execute(asked).strip() == "0":
+            self.assertLess(time.monotonic(), deadline, "it never asked the server")
+        time.sleep(0.3)
+        self.assertIsNone(process.poll(), "it reads")
+        self.stop()
+        message = process.stderr.read().decode()
+        self.assertEqual(process.wait(), kith.BAD_INPUT, message)
+        self.assertRegex(message, r"^kith: .*the connection was lost after row \d+")
+        self.assertNotIn("s3cret", message)
+        self.assertEqual(len(message.splitlines()), 1, message)
+        self.assertFalse(self.path("x.kith").exists())
+
+
+if __name__ == "__main__":
+    kith.main()
