@@ -17,7 +17,7 @@ configure = cmake --preset $(1) --log-level=WARNING -Wno-dev >build/$(1).log || 
 build = mkdir -p build && { $(call configure,$(1)); } && \
         cmake --build build/$(1) -j $(JOBS) $(addprefix --target ,$(2))
 
-.PHONY: all demo test check bench format clean help
+.PHONY: all demo test check bench bench-words bench-tables format clean help
 .PHONY: test-asan test-tsan layers format-check tidy fuzz mutate
 .NOTPARALLEL:
 
@@ -40,11 +40,17 @@ check: ## everything: test, sanitizers, clang-tidy, fuzzing, mutated files
 	@tools/setup.sh check
 	@$(MAKE) --no-print-directory test test-asan test-tsan tidy fuzz mutate
 
-bench: ## speed and quality beside fasttext: make bench DATA=folder [BENCH="--quick"]
+bench: bench-words bench-tables ## speed and quality beside peers: make bench DATA=folder
+bench-words: ## words beside fasttext: make bench-words DATA=folder [BENCH="--quick"]
 	@test -n "$(DATA)" || { echo "make bench needs DATA=folder; see bench/README.md" >&2; exit 2; }
 	@tools/setup.sh bench
 	@$(call build,release,kith bench_peak bench_read_corpus)
 	$(PYTHON) bench/run.py --build build/release --data "$(DATA)" --out build/bench $(BENCH)
+bench-tables: ## tables: make bench-tables DATA=folder [TABLES="--only cost"]
+	@test -n "$(DATA)" || { echo "make bench needs DATA=folder; see bench/README.md" >&2; exit 2; }
+	@tools/setup.sh bench
+	@$(call build,release,kith bench_make_table)
+	$(PYTHON) bench/tables.py --build build/release --data "$(DATA)" --out build/bench $(TABLES)
 
 format: ## format all C++ in place
 	@tools/setup.sh test
@@ -64,7 +70,7 @@ test-asan: ## the tests under the address and undefined-behaviour sanitizers
 test-tsan: ## the tests under the thread sanitizer
 	@tools/setup.sh test
 	@mkdir -p build && { $(call configure,tsan); } && $(NO_ASLR) cmake --build build/tsan -j $(JOBS)
-	TSAN_OPTIONS=halt_on_error=1 $(NO_ASLR) $(CTEST) --test-dir build/tsan
+	TSAN_OPTIONS="halt_on_error=1 detect_deadlocks=0 suppressions=$(CURDIR)/tools/tsan.supp" $(NO_ASLR) $(CTEST) --test-dir build/tsan
 
 layers:
 	$(PYTHON) tools/check_layers.py .
