@@ -33,8 +33,8 @@ constexpr const char* kAnalogies[][3] = {{"germany", "german", "france"},
                                          {"physics", "physicist", "chemistry"},
                                          {"brother", "sister", "son"}};
 constexpr const char* kGlosses[] = {
-    "a small stringed instrument played with a bow", "a small domesticated animal kept as a pet",
-    "a dish of rice with raw fish", "a scientist who studies the stars"};
+    "a stringed instrument played with a bow", "a bird that lives near the sea",
+    "a dish of rice with raw fish", "a person who studies the stars"};
 constexpr const char* kOddOnes[] = {"violin", "flute", "piano", "hammer", "trumpet"};
 
 std::string heading(std::string_view text) {
@@ -105,8 +105,10 @@ int learn_table(const fs::path& folder, const std::string& threads) {
   say("\nThe same as a table, {} by five columns (words, part of speech, category, what it is a "
       "kind of, gloss):\n  {}, {}\n",
       count_of(made.meanings, "row"), file, in_bytes(static_cast<double>(made.bytes)));
-  const std::vector<std::string_view> args{"feat2vec", file,       "-o", model,       "--dim",
-                                           "64",       "--epochs", "6",  "--threads", threads};
+  const std::vector<std::string_view> args{
+      "feat2vec", file, "-o",       model, "--types",     "words=set,kind_of=set",
+      "--dim",    "64", "--epochs", "6",   "--no-biases", "--threads",
+      threads};
   std::string shown;
   for (const auto arg : args) shown += ' ' + shell_quoted(arg);
   say("Learning from it, a vector for each value of each column:\n  {} train{}\n", program, shown);
@@ -118,7 +120,7 @@ int learn_table(const fs::path& folder, const std::string& threads) {
   std::vector<std::vector<std::string>> rows;
   for (const char* gloss : kGlosses) {
     const std::string term = fmt::format("gloss={}", gloss);
-    const SeenRow row = asked.see(asked.cells({&term, 1}));
+    const SeenRow& row = asked.see(asked.cells({&term, 1}));
     std::vector<std::string> kinds;
     const size_t kind = asked.encoding().group("kind_of"), c = asked.encoding().group("category");
     for (const Ranked& r : best_of(asked.scores(row, kind), 3, {})) {

@@ -114,7 +114,7 @@ int run_predict(Args args) {
   if (is_term(asked, words[0])) {
     auto cells = asked.cells(words);
     cells[g].reset();
-    const SeenRow row = asked.see(cells);
+    const SeenRow& row = asked.see(cells);
     predict_row(asked, row, g, options, false);
     return kDone;
   }
@@ -211,7 +211,7 @@ int run_score(Args args) {
   };
   Oddities oddities(pairs.size());
   while (rows.next()) {
-    const SeenRow row = asked.see(rows.cells());
+    const SeenRow& row = asked.see(rows.cells());
     Oddities::Row out;
     out.name = name && rows.raw(*name) ? std::string(*rows.raw(*name)) : rows.where();
     for (const auto& [a, b] : pairs) {
@@ -320,23 +320,21 @@ int run_embed(Args args) {
     if (!name) throw Error(ErrorKind::kUsage, "{} has no column {}", words[0], options.name);
   }
   NamedVectors out;
-  std::vector<float> all;
+  std::vector<Matrix> pages;  // how many rows there are is known at the end
+  constexpr size_t kPage = 1 << 16;
   for (uint64_t r = 0; rows.next(); ++r) {
     std::string label = name && rows.raw(*name) ? std::string(*rows.raw(*name)) : "";
     if (label.empty()) label = fmt::format("{}", r + 1);
-    // Two films of one title are two rows.
-    if (out.names.find(label)) {
-      size_t copy = 2;
-      while (out.names.find(fmt::format("{} ({})", label, copy))) ++copy;
-      label = fmt::format("{} ({})", label, copy);
+    if (out.names.add(label) != r) {  // two films of one title are two rows
+      for (size_t copy = 2; out.names.add(fmt::format("{} ({})", label, copy)) != r;) ++copy;
     }
-    out.names.add(label);
-    all.resize(all.size() + dim);
-    add_groups(asked.see(rows.cells()), std::span(all).last(dim));
+    if (r % kPage == 0) pages.emplace_back(kPage, dim);
+    add_groups(asked.see(rows.cells()), pages.back().row(r % kPage));
   }
   out.matrix = Matrix(out.names.size(), dim);
   for (size_t r = 0; r < out.names.size(); ++r) {
-    std::copy_n(all.begin() + static_cast<int64_t>(r * dim), dim, out.matrix.row(r).begin());
+    std::ranges::copy(pages[r / kPage].row(r % kPage), out.matrix.row(r).begin());
+    if (r % kPage + 1 == kPage) pages[r / kPage] = Matrix();
   }
   const size_t count = out.names.size();
   if (options.output.ends_with(".kith")) {
@@ -423,7 +421,7 @@ int near_table(OpenModel opened, std::span<const std::string> terms, const Table
     throw Error(ErrorKind::kUsage, "{} holds numbers; kith predict says which fits",
                 asked.group(to).column.name);
   }
-  const SeenRow row = asked.see(cells);
+  const SeenRow& row = asked.see(cells);
   std::vector<float> scores;
   std::vector<uint8_t> itself(asked.names(to).size(), 0);
   const bool same = given.size() == 1 && given[0] == to;

@@ -270,7 +270,7 @@ int eval_table(OpenModel opened, const std::vector<std::string>& files, const Ta
     for (size_t g = 0; g < cells.size(); ++g) {
       if (!given[g]) cells[g].reset();
     }
-    const SeenRow row = asked.see(cells);
+    const SeenRow& row = asked.see(cells);
     if (!group.named()) {
       const NumericCell number = numeric_cell(group.column, *truth);
       if (!number.value) continue;

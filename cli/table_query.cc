@@ -104,10 +104,15 @@ std::vector<std::optional<std::string>> AskedTable::cells(
   return out;
 }
 
-SeenRow AskedTable::see(std::span<const std::optional<std::string>> cells) {
+const SeenRow& AskedTable::see(std::span<const std::optional<std::string>> cells) {
   std::vector<Cell> views;
   for (const auto& cell : cells) views.push_back(cell ? Cell(*cell) : std::nullopt);
-  return model_.see(encoder_, views);
+  return see(views);
+}
+
+const SeenRow& AskedTable::see(std::span<const Cell> cells) {
+  model_.see(encoder_, cells, seen_);
+  return seen_;
 }
 
 const Matrix& AskedTable::values(size_t g) {

@@ -32,8 +32,9 @@ class AskedTable {
 
   bool knows(const std::string& value) const;  // whether any column has it
 
-  SeenRow see(std::span<const std::optional<std::string>> cells);
-  SeenRow see(std::span<const Cell> cells) { return model_.see(encoder_, cells); }
+  // Good until the next row is seen.
+  const SeenRow& see(std::span<const std::optional<std::string>> cells);
+  const SeenRow& see(std::span<const Cell> cells);
 
   // How well each value of a group fits the rest of the row.
   std::vector<float> scores(const SeenRow& row, size_t group);
@@ -48,6 +49,7 @@ class AskedTable {
   OpenModel opened_;
   TableModel& model_;
   CellEncoder encoder_;
+  SeenRow seen_;
   std::vector<std::optional<Matrix>> values_;
 };
 

@@ -16,6 +16,7 @@ struct SeenRow {
   Matrix vectors;                // groups x dim
   std::vector<uint8_t> present;  // by group
   std::vector<float> bias;       // by group
+  std::vector<Feature> bag;      // room to work in
 };
 
 class TableModel : public Model {
@@ -32,7 +33,8 @@ class TableModel : public Model {
   virtual double target_value(const SeenRow& row) const = 0;
 
   // `cells` by group. A group whose cell is missing, or has no known value, is not present.
-  virtual SeenRow see(CellEncoder& encoder, std::span<const Cell> cells) const = 0;
+  // `out` is reused: a table of a million rows asks for no more memory than one.
+  virtual void see(CellEncoder& encoder, std::span<const Cell> cells, SeenRow& out) const = 0;
   // What the other groups of the row ask of this one: its value v scores values(group).row(v) .
   // out. One longer than dim if values have biases.
   virtual std::vector<float> context(const SeenRow& row, size_t group) const = 0;

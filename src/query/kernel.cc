@@ -28,7 +28,7 @@ using V4 = hn::Vec<F32x4>;
 struct Turned {
   V4 c0, c1, c2, c3;
 };
-HWY_INLINE Turned Turn(const float* r0, const float* r1, const float* r2, const float* r3) {
+HWY_INLINE Turned turn(const float* r0, const float* r1, const float* r2, const float* r3) {
   const auto v0 = hn::Load(f32x4, r0), v1 = hn::Load(f32x4, r1);
   const auto v2 = hn::Load(f32x4, r2), v3 = hn::Load(f32x4, r3);
   const auto low01 = hn::InterleaveLower(f32x4, v0, v1);
@@ -41,13 +41,13 @@ HWY_INLINE Turned Turn(const float* r0, const float* r1, const float* r2, const 
 #endif
 
 // Copies 4 rows x 4 coordinates, starting at `row`, into a panel.
-HWY_INLINE void Pack4x4(const float* HWY_RESTRICT row, size_t stride, float* HWY_RESTRICT panel) {
+HWY_INLINE void pack_4x4(const float* HWY_RESTRICT row, size_t stride, float* HWY_RESTRICT panel) {
 #if HWY_TARGET == HWY_SCALAR
   for (size_t r = 0; r < 4; ++r) {
     for (size_t k = 0; k < 4; ++k) panel[k * kPanelRows + r] = row[r * stride + k];
   }
 #else
-  const Turned t = Turn(row, row + stride, row + 2 * stride, row + 3 * stride);
+  const Turned t = turn(row, row + stride, row + 2 * stride, row + 3 * stride);
   hn::Store(t.c0, f32x4, panel);
   hn::Store(t.c1, f32x4, panel + kPanelRows);
   hn::Store(t.c2, f32x4, panel + 2 * kPanelRows);
@@ -55,7 +55,7 @@ HWY_INLINE void Pack4x4(const float* HWY_RESTRICT row, size_t stride, float* HWY
 #endif
 }
 
-void PackPanels(ConstRows rows, size_t first, size_t count, size_t dim, float* panels) {
+void pack_panels(ConstRows rows, size_t first, size_t count, size_t dim, float* panels) {
   const size_t depth = panel_depth(dim);
   for (size_t start = 0; start < count; start += kPanelRows, panels += kPanelRows * depth) {
     const size_t here = std::min(kPanelRows, count - start);
@@ -64,7 +64,7 @@ void PackPanels(ConstRows rows, size_t first, size_t count, size_t dim, float* p
     for (; r + 4 <= here; r += 4) {
       const float* row = rows.row(first + start + r);
       for (size_t k = 0; k < depth; k += 4) {
-        Pack4x4(row + k, rows.stride, panels + k * kPanelRows + r);
+        pack_4x4(row + k, rows.stride, panels + k * kPanelRows + r);
       }
     }
     for (; r < here; ++r) {
@@ -78,8 +78,8 @@ void PackPanels(ConstRows rows, size_t first, size_t count, size_t dim, float* p
 // 16 registers of AVX2. Named one by one, since scalable vectors cannot stand in an array.
 // `queries` and `panel` start at the first of `depth` coordinates; `more` goes on with the sums of
 // earlier coordinates.
-HWY_INLINE void Tile4(ConstRows queries, const float* HWY_RESTRICT panel, size_t depth, Rows scores,
-                      bool more) {
+HWY_INLINE void tile_4(ConstRows queries, const float* HWY_RESTRICT panel, size_t depth,
+                       Rows scores, bool more) {
   const size_t n = hn::Lanes(f32);
   const float* HWY_RESTRICT q0 = queries.row(0);
   const float* HWY_RESTRICT q1 = queries.row(1);
@@ -133,8 +133,8 @@ HWY_INLINE void Tile4(ConstRows queries, const float* HWY_RESTRICT panel, size_t
 }
 
 // The queries that do not fill a group of four.
-HWY_INLINE void Tile1(const float* HWY_RESTRICT query, const float* HWY_RESTRICT panel,
-                      size_t depth, float* HWY_RESTRICT scores, bool more) {
+HWY_INLINE void tile_1(const float* HWY_RESTRICT query, const float* HWY_RESTRICT panel,
+                       size_t depth, float* HWY_RESTRICT scores, bool more) {
   const size_t n = hn::Lanes(f32);
   auto s0 = hn::Zero(f32), s1 = s0, s2 = s0;
   if (more) {
@@ -154,8 +154,8 @@ HWY_INLINE void Tile1(const float* HWY_RESTRICT query, const float* HWY_RESTRICT
 }
 
 // A slice of a panel outside, queries inside: the slice (24 KB) stays in the first cache.
-void ScorePanels(ConstRows queries, size_t query_count, const float* panels, size_t panel_count,
-                 size_t dim, Rows scores) {
+void score_panels(ConstRows queries, size_t query_count, const float* panels, size_t panel_count,
+                  size_t dim, Rows scores) {
   const size_t depth = panel_depth(dim);
   const size_t step = 3 * hn::Lanes(f32);  // divides kPanelRows: lanes are 1, 2, 4, 8 or 16
   for (size_t p = 0; p < panel_count; ++p) {
@@ -167,18 +167,18 @@ void ScorePanels(ConstRows queries, size_t query_count, const float* panels, siz
         const Rows to{scores.data + p * kPanelRows + r, scores.stride};
         size_t q = 0;
         for (; q + 4 <= query_count; q += 4) {
-          Tile4({from.row(q), from.stride}, slice + r, here, {to.row(q), to.stride}, k > 0);
+          tile_4({from.row(q), from.stride}, slice + r, here, {to.row(q), to.stride}, k > 0);
         }
-        for (; q < query_count; ++q) Tile1(from.row(q), slice + r, here, to.row(q), k > 0);
+        for (; q < query_count; ++q) tile_1(from.row(q), slice + r, here, to.row(q), k > 0);
       }
     }
   }
 }
 
 // One query reads every row once, so it turns them in registers instead of through a panel. The sum
-// still runs over k in one lane: the bits are those of ScorePanels.
-void ScoreRows(const float* HWY_RESTRICT query, ConstRows rows, size_t first, size_t count,
-               size_t dim, float* HWY_RESTRICT scores) {
+// still runs over k in one lane: the bits are those of score_panels.
+void score_rows(const float* HWY_RESTRICT query, ConstRows rows, size_t first, size_t count,
+                size_t dim, float* HWY_RESTRICT scores) {
 #if HWY_TARGET == HWY_SCALAR
   for (size_t r = 0; r < count; ++r) {
     auto sum = hn::Zero(f32);
@@ -201,7 +201,7 @@ void ScoreRows(const float* HWY_RESTRICT query, ConstRows rows, size_t first, si
       const auto x0 = hn::Set(f32x4, query[k]), x1 = hn::Set(f32x4, query[k + 1]);
       const auto x2 = hn::Set(f32x4, query[k + 2]), x3 = hn::Set(f32x4, query[k + 3]);
       const auto add = [&](size_t i, V4 sum) HWY_ATTR {
-        const Turned t = Turn(p[i] + k, p[i + 1] + k, p[i + 2] + k, p[i + 3] + k);
+        const Turned t = turn(p[i] + k, p[i + 1] + k, p[i + 2] + k, p[i + 3] + k);
         sum = hn::MulAdd(x1, t.c1, hn::MulAdd(x0, t.c0, sum));
         return hn::MulAdd(x3, t.c3, hn::MulAdd(x2, t.c2, sum));
       };
@@ -218,8 +218,8 @@ void ScoreRows(const float* HWY_RESTRICT query, ConstRows rows, size_t first, si
 #endif
 }
 
-size_t PositionsAbove(const float* HWY_RESTRICT scores, size_t count, float threshold,
-                      uint32_t* HWY_RESTRICT out) {
+size_t positions_above(const float* HWY_RESTRICT scores, size_t count, float threshold,
+                       uint32_t* HWY_RESTRICT out) {
   const size_t n = hn::Lanes(f32);
   const auto limit = hn::Set(f32, threshold);
   size_t found = 0, i = 0;
@@ -236,7 +236,7 @@ size_t PositionsAbove(const float* HWY_RESTRICT scores, size_t count, float thre
   return found;
 }
 
-void CombineAdd(Cosines in, float scale, size_t count, float* HWY_RESTRICT out) {
+void combine_add(Cosines in, float scale, size_t count, float* HWY_RESTRICT out) {
   const auto by = hn::Set(f32, scale);
   for (size_t i = 0; i < count; i += hn::Lanes(f32)) {
     const auto offset = hn::Sub(hn::Load(f32, in.b + i), hn::Load(f32, in.a + i));
@@ -244,7 +244,7 @@ void CombineAdd(Cosines in, float scale, size_t count, float* HWY_RESTRICT out) 
   }
 }
 
-void CombineMul(Cosines in, float epsilon, size_t count, float* HWY_RESTRICT out) {
+void combine_mul(Cosines in, float epsilon, size_t count, float* HWY_RESTRICT out) {
   const auto half = hn::Set(f32, 0.5f);
   const auto eps = hn::Set(f32, epsilon);
   const auto shifted = [&](const float* p)
@@ -255,7 +255,7 @@ void CombineMul(Cosines in, float epsilon, size_t count, float* HWY_RESTRICT out
   }
 }
 
-float DistanceOf(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, size_t n) {
+float distance_of(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, size_t n) {
   const size_t step = hn::Lanes(f32);
   auto sum = hn::Zero(f32);
   for (size_t i = 0; i < n; i += step) {
@@ -263,7 +263,7 @@ float DistanceOf(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, size_
   }
   return 1.0f - hn::GetLane(hn::SumOfLanes(f32, sum));
 }
-Distance ChosenDistance() { return &DistanceOf; }
+Distance chosen_distance() { return &distance_of; }
 
 }  // namespace kith::query::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -271,35 +271,35 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kith::query {
 
-HWY_EXPORT(PackPanels);
-HWY_EXPORT(ScorePanels);
-HWY_EXPORT(ScoreRows);
-HWY_EXPORT(PositionsAbove);
-HWY_EXPORT(CombineAdd);
-HWY_EXPORT(CombineMul);
-HWY_EXPORT(ChosenDistance);
+HWY_EXPORT(pack_panels);
+HWY_EXPORT(score_panels);
+HWY_EXPORT(score_rows);
+HWY_EXPORT(positions_above);
+HWY_EXPORT(combine_add);
+HWY_EXPORT(combine_mul);
+HWY_EXPORT(chosen_distance);
 
 void pack_panels(ConstRows rows, size_t first, size_t count, size_t dim, float* panels) {
-  HWY_DYNAMIC_DISPATCH(PackPanels)(rows, first, count, dim, panels);
+  HWY_DYNAMIC_DISPATCH(pack_panels)(rows, first, count, dim, panels);
 }
 void score_panels(ConstRows queries, size_t query_count, const float* panels, size_t panel_count,
                   size_t dim, Rows scores) {
-  HWY_DYNAMIC_DISPATCH(ScorePanels)(queries, query_count, panels, panel_count, dim, scores);
+  HWY_DYNAMIC_DISPATCH(score_panels)(queries, query_count, panels, panel_count, dim, scores);
 }
 void score_rows(const float* query, ConstRows rows, size_t first, size_t count, size_t dim,
                 float* scores) {
-  HWY_DYNAMIC_DISPATCH(ScoreRows)(query, rows, first, count, dim, scores);
+  HWY_DYNAMIC_DISPATCH(score_rows)(query, rows, first, count, dim, scores);
 }
 size_t positions_above(const float* scores, size_t count, float threshold, uint32_t* out) {
-  return HWY_DYNAMIC_DISPATCH(PositionsAbove)(scores, count, threshold, out);
+  return HWY_DYNAMIC_DISPATCH(positions_above)(scores, count, threshold, out);
 }
 void combine_add(Cosines cosines, float scale, size_t count, float* out) {
-  HWY_DYNAMIC_DISPATCH(CombineAdd)(cosines, scale, count, out);
+  HWY_DYNAMIC_DISPATCH(combine_add)(cosines, scale, count, out);
 }
 void combine_mul(Cosines cosines, float epsilon, size_t count, float* out) {
-  HWY_DYNAMIC_DISPATCH(CombineMul)(cosines, epsilon, count, out);
+  HWY_DYNAMIC_DISPATCH(combine_mul)(cosines, epsilon, count, out);
 }
-Distance distance_function() { return HWY_DYNAMIC_DISPATCH(ChosenDistance)(); }
+Distance distance_function() { return HWY_DYNAMIC_DISPATCH(chosen_distance)(); }
 
 }  // namespace kith::query
 #endif  // HWY_ONCE

@@ -15,7 +15,7 @@ namespace kith::feat2vec {
 namespace {
 
 // What the maps of cold start are learned from, at most: rows, and values of a vocabulary.
-constexpr uint64_t kMapRows = 100000, kMapValues = 4000;
+constexpr uint64_t kMapRows = 100000, kMapValues = 2000;
 constexpr double kMapPenalty = 0.01;  // of the mean square of a context
 
 void check(const Archive& in, bool good, std::string_view what) {
@@ -306,19 +306,19 @@ std::vector<TableModel::Folded> Feat2Vec::fold_in(const Table& table, const Job&
   return out;
 }
 
-SeenRow Feat2Vec::see(CellEncoder& encoder, std::span<const Cell> cells) const {
-  const size_t n = encoding_.groups.size();
-  SeenRow out{Matrix(n, std::max<size_t>(1, dim() + used_.biases)), std::vector<uint8_t>(n, 0),
-              std::vector<float>(n, 0)};
-  std::vector<Feature> bag;
+void Feat2Vec::see(CellEncoder& encoder, std::span<const Cell> cells, SeenRow& out) const {
+  const size_t n = encoding_.groups.size(), cols = std::max<size_t>(1, dim() + used_.biases);
+  if (out.vectors.rows() != n || out.vectors.cols() != cols) out.vectors = Matrix(n, cols);
+  out.present.assign(n, 0);
+  out.bias.assign(n, 0.0f);
   for (size_t g = 0; g < n; ++g) {
-    bag.clear();
-    if (!encoder.encode(g, cells[g], bag)) continue;
+    std::fill_n(out.vectors.view().row(g), out.vectors.stride(), 0.0f);
+    out.bag.clear();
+    if (!encoder.encode(g, cells[g], out.bag)) continue;
     out.present[g] = 1;
-    add_bag(bag, theta_.view(), width(), out.vectors.view().row(g));
+    add_bag(out.bag, theta_.view(), width(), out.vectors.view().row(g));
     if (used_.biases) out.bias[g] = std::exchange(out.vectors.row(g)[dim()], 0.0f);
   }
-  return out;
 }
 
 std::vector<float> Feat2Vec::context(const SeenRow& row, size_t group) const {

@@ -43,7 +43,7 @@ class Feat2Vec final : public TableModel {
   size_t target() const override;
   bool scores_target() const override { return is_head(used_.loss); }
   double target_value(const SeenRow& row) const override;
-  SeenRow see(CellEncoder& encoder, std::span<const Cell> cells) const override;
+  void see(CellEncoder& encoder, std::span<const Cell> cells, SeenRow& out) const override;
   std::vector<float> context(const SeenRow& row, size_t group) const override;
   double pair_score(const SeenRow& row, size_t a, size_t b) const override;
   Matrix values(size_t group) const override;

@@ -23,7 +23,9 @@ void train(Feat2Vec& model, const Table& table, int threads = 1, bool determinis
 
 SeenRow see(const Feat2Vec& model, const std::vector<Cell>& cells) {
   CellEncoder encoder(model.encoding());
-  return model.see(encoder, cells);
+  SeenRow out;
+  model.see(encoder, cells, out);
+  return out;
 }
 
 std::vector<double> chances(const Feat2Vec& model, const SeenRow& row, size_t group) {

@@ -81,6 +81,7 @@ Config resolved(const Config& config, const Encoding& encoding, uint64_t rows) {
     if (out.init == defaults.init) out.init = 0.05;
     out.intercepts = Intercepts::kOne;
     out.biases = false;
+    if (out.optimiser == defaults.optimiser) out.optimiser = Optimiser::kAdaGrad;
     out.dropout = 0;
   }
   if (out.mix > 0 && out.target.empty()) {
