@@ -9,6 +9,7 @@
 #include "data/cells.h"
 #include "data/encoding_file.h"
 #include "models/feat2vec/problem.h"
+#include "models/run_file.h"
 #include "train/ridge.h"
 
 namespace kith::feat2vec {
@@ -410,15 +411,9 @@ void Feat2Vec::pack(ArchiveWriter& out, bool checkpoint) const {
   put("target.mean", target_mean_);
   put("target.scale", target_scale_);
   out.metadata["target.yes"] = target_yes_;
-  put("progress.block", state_.block);
+  kith::pack(state_, checkpoint, out);
   put("progress.steps", state_.steps);
   put("progress.pairs", state_.pairs);
-  put("progress.lr_scale", state_.lr_scale);
-  put("progress.loss", state_.loss);
-  put("progress.epoch_loss", state_.epoch_loss);
-  put("progress.epoch_steps", state_.epoch_steps);
-  out.metadata["progress.held_out"] = fmt::format("{}", fmt::join(state_.held_out, " "));
-  put("progress.finished", state_.finished && !checkpoint ? 1 : 0);
   kith::pack(encoding_, out);
   out.tensors["theta"] = tensor_of(theta_);
   out.tensors["dense"] = tensor_of(std::span<const float>(dense_));
@@ -474,15 +469,9 @@ void Feat2Vec::restore(const Archive& in) {
   }
   other.learned_.assign(other.theta_.rows(), 0);
   State& state = other.state_;
-  state.block = in.number_at<uint64_t>("progress.block");
+  read_run(in, state);
   state.steps = in.number_at<uint64_t>("progress.steps");
   state.pairs = in.number_at<uint64_t>("progress.pairs");
-  state.lr_scale = in.number_at<double>("progress.lr_scale");
-  state.loss = in.number_at<double>("progress.loss");
-  state.epoch_loss = in.number_at<double>("progress.epoch_loss");
-  state.epoch_steps = in.number_at<uint64_t>("progress.epoch_steps");
-  state.held_out = in.numbers_at("progress.held_out");
-  state.finished = in.metadata_at("progress.finished") == "1";
   other.name_rows();
   *this = std::move(other);
 }
@@ -493,20 +482,13 @@ std::vector<Fact> Feat2Vec::info() const {
                         {"dim", fmt::format("{}", dim())},
                         {"objective", detail::show(used_.loss)},
                         {"steps", fmt::format("{}", state_.steps)},
-                        {"pairs", fmt::format("{}", state_.pairs)},
-                        {"loss", fmt::format("{:.5f}", state_.loss)}};
+                        {"pairs", fmt::format("{}", state_.pairs)}};
+  add_facts(state_, out);
   if (!used_.target.empty()) out.push_back({"target", used_.target});
-  if (!state_.held_out.empty()) {
-    out.push_back({"held_out_before", fmt::format("{:.5f}", state_.held_out.front())});
-    out.push_back({"held_out", fmt::format("{:.5f}", state_.held_out.back())});
-  }
   for (const Group& g : encoding_.groups) {
     const ValueSpace& s = encoding_.spaces[g.space];
     out.push_back({fmt::format("column {}", g.column.name),
                    fmt::format("{}, {} rows", detail::show(g.column.type), s.rows())});
-  }
-  if (state_.lr_scale < 1) {
-    out.push_back({"rollbacks", fmt::format("{}", std::lround(-std::log2(state_.lr_scale)))});
   }
   return out;
 }

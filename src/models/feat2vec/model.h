@@ -10,19 +10,12 @@
 #include "models/feat2vec/config.h"
 #include "models/feat2vec/kernel.h"
 #include "models/table_model.h"
+#include "train/run.h"
 
 namespace kith::feat2vec {
 
-// How far training has come. Together with the parameters and the seed it decides all that follows.
-struct State {
-  uint64_t block = 0;  // blocks done, over all epochs
-  uint64_t steps = 0, pairs = 0;
-  double lr_scale = 1;  // halved by each rollback
-  double loss = 0;      // mean per step of the last finished epoch
-  double epoch_loss = 0;
-  uint64_t epoch_steps = 0;
-  std::vector<double> held_out;  // before training, then after each epoch
-  bool finished = false;
+struct State : RunState {
+  uint64_t steps = 0, pairs = 0;  // pairs: of a row and a noise value
 };
 
 class Feat2Vec final : public TableModel {

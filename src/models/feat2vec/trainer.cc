@@ -19,8 +19,7 @@ constexpr uint64_t kBlocksAtLeast = 64;
 // row that many blocks move overshoots when the changes are added up: so blocks are small.
 constexpr uint64_t kSmallBlock = 32;
 constexpr size_t kRoundBlocks = 8;
-constexpr uint64_t kSegmentRows = 200000;  // between two safe points, about
-constexpr int kRollbacks = 3;
+constexpr uint64_t kSegmentRows = 200000;      // between two safe points, about
 constexpr uint64_t kHeldOutSeed = 0x68656c64;  // the same noise at every scoring, for every seed
 
 uint64_t block_size(const Table& table, bool deterministic) {
@@ -30,10 +29,14 @@ uint64_t block_size(const Table& table, bool deterministic) {
 
 }  // namespace
 
-class Trainer {
+class Trainer final : public TrainRun {
  public:
   Trainer(Feat2Vec& model, const Table& table, Job& job)
-      : m_(model),
+      : TrainRun({(table.rows() + block_size(table, job.deterministic) - 1) /
+                      block_size(table, job.deterministic),
+                  model.used_.epochs, model.used_.lr, model.used_.early_stop},
+                 model.state_, job),
+        m_(model),
         table_(table),
         job_(job),
         problem_(make_problem(table, model.used_)),
@@ -55,70 +58,29 @@ class Trainer {
     }
   }
 
-  void run() {
-    if (m_.state_.held_out.empty()) score_held_out();
-    const uint64_t total = blocks_ * static_cast<uint64_t>(m_.used_.epochs);
-    while (m_.state_.block < total && !stopped_early_) {
-      if (job_.cancelled()) return;
-      try {
-        segment();
-      } catch (const Error& e) {
-        if (e.kind() != ErrorKind::kDiverged) throw;
-        roll_back(e);
-      }
-    }
-    m_.learn_maps(table_);
-    m_.state_.finished = true;
-  }
-
  private:
-  void segment() {
-    State& state = m_.state_;
-    const uint64_t epoch = state.block / blocks_, first = state.block % blocks_;
-    const uint64_t count = std::min(segment_blocks(), blocks_ - first);
+  Sum train(uint64_t epoch, uint64_t first, uint64_t count) override {
     const Shuffle order(table_.rows(), job_.seed * 0x9e3779b97f4a7c15 + epoch);
     const Tally tally = job_.deterministic ? train_rounds(order, epoch, first, count)
                                            : train_lock_free(order, epoch, first, count);
-    Progress progress;
-    progress.lr = rate(epoch, first);
-    progress.epoch = static_cast<int>(epoch) + 1;
-    progress.loss = tally.steps > 0 ? tally.loss / static_cast<double>(tally.steps) : 0;
-    progress.epoch_done = first + count == blocks_;
-    if (!std::isfinite(tally.loss) || (progress.epoch_done && !m_.finite())) {
-      throw Error(ErrorKind::kDiverged, "a value is not finite in epoch {}", epoch + 1);
-    }
-    state.block += count;
-    state.steps += tally.steps;
-    state.pairs += tally.pairs;
-    state.epoch_loss += tally.loss;
-    state.epoch_steps += tally.steps;
-    if (progress.epoch_done) {
-      state.loss =
-          state.epoch_steps > 0 ? state.epoch_loss / static_cast<double>(state.epoch_steps) : 0;
-      state.epoch_loss = 0;
-      state.epoch_steps = 0;
-      progress.held_out = score_held_out();
-      watch_held_out();
-    }
-    progress.note = note_;
-    note_ = nullptr;
-    progress.total = table_.rows() * static_cast<uint64_t>(m_.used_.epochs);
-    progress.done = epoch * table_.rows() + std::min(table_.rows(), (first + count) * block_);
-    job_.on_progress(progress);
+    m_.state_.steps += tally.steps;
+    m_.state_.pairs += tally.pairs;
+    return {tally.loss, tally.steps};
   }
 
-  uint64_t segment_blocks() const {
+  std::pair<uint64_t, uint64_t> progress() const override {
+    const uint64_t epochs = m_.state_.block / blocks_, blocks = m_.state_.block % blocks_;
+    return {epochs * table_.rows() + std::min(table_.rows(), blocks * block_),
+            table_.rows() * static_cast<uint64_t>(m_.used_.epochs)};
+  }
+
+  uint64_t segment_blocks() const override {
     const uint64_t blocks = std::max<uint64_t>(1, std::min(kSegmentRows / block_, blocks_ / 4));
     if (job_.deterministic) return (blocks + kRoundBlocks - 1) / kRoundBlocks * kRoundBlocks;
     return std::max(blocks, 8 * static_cast<uint64_t>(job_.threads));
   }
 
-  // Falls linearly over the whole run.
-  double rate(uint64_t epoch, uint64_t block) const {
-    const double share = static_cast<double>(epoch * blocks_ + block) /
-                         static_cast<double>(blocks_ * static_cast<uint64_t>(m_.used_.epochs));
-    return m_.used_.lr * m_.state_.lr_scale * std::max(1e-4, 1 - share);
-  }
+  bool finite() const override { return m_.finite(); }
 
   Work work(const Shuffle& order, uint64_t epoch, uint64_t block, std::vector<uint64_t>& rows) {
     rows.clear();
@@ -166,9 +128,7 @@ class Trainer {
     return total;
   }
 
-  // The loss per step on the held-out rows, always with the same noise: the numbers of two epochs
-  // (or two seeds) can be compared.
-  std::optional<double> score_held_out() {
+  std::optional<double> held_out_loss() override {
     if (table_.held_out() == 0) return std::nullopt;
     Example x;
     x.keep.resize(problem_.groups);
@@ -180,51 +140,28 @@ class Trainer {
       ++tally.steps;
     }
     if (tally.steps == 0) return std::nullopt;
-    m_.state_.held_out.push_back(tally.loss / static_cast<double>(tally.steps));
-    return m_.state_.held_out.back();
+    return tally.loss / static_cast<double>(tally.steps);
   }
 
-  // Early stopping: keeps the best parameters and puts them back when patience is over.
-  void watch_held_out() {
-    const auto patience = static_cast<size_t>(m_.used_.early_stop);
-    const std::vector<double>& losses = m_.state_.held_out;
-    if (patience == 0 || losses.size() < 2) return;
-    const auto best = std::min_element(losses.begin() + 1, losses.end());
-    const auto since = static_cast<size_t>(losses.end() - best) - 1;
-    if (since == 0) {
-      m_.best_theta_ = m_.theta_.copy();
-      m_.best_dense_ = m_.dense_;
-    } else if (since >= patience) {
-      if (m_.best_theta_.rows() == m_.theta_.rows()) {
-        m_.theta_ = std::move(m_.best_theta_);
-        m_.dense_ = std::move(m_.best_dense_);
-      }
-      stopped_early_ = true;
-      note_ = "the held-out loss no longer falls; stopped early with the best epoch's vectors";
-    }
+  void keep_best() override {
+    m_.best_theta_ = m_.theta_.copy();
+    m_.best_dense_ = m_.dense_;
+  }
+  void take_best() override {
+    if (m_.best_theta_.rows() != m_.theta_.rows()) return;
+    m_.theta_ = std::move(m_.best_theta_);
+    m_.dense_ = std::move(m_.best_dense_);
   }
 
-  // Back to the last good state with half the rate.
-  void roll_back(const Error& reason) {
-    if (++rollbacks_ > kRollbacks) {
-      throw Error(ErrorKind::kDiverged,
-                  "training diverged ({}) although the learning rate was halved {} times, down to "
-                  "{:g}; try a smaller --lr",
-                  reason.what(), kRollbacks, rate(0, 0));
+  void restart() override {
+    if (std::ranges::any_of(m_.learned_, [](uint8_t l) { return l != 0; })) {
+      throw Error(
+          ErrorKind::kDiverged,
+          "training diverged and there is no checkpoint to return to; try a smaller --lr or "
+          "--checkpoint-every 60");
     }
-    const double scale = m_.state_.lr_scale / 2;
-    if (!job_.restore()) {
-      if (std::ranges::any_of(m_.learned_, [](uint8_t l) { return l != 0; })) {
-        throw Error(ErrorKind::kDiverged,
-                    "training diverged and there is no checkpoint to return to; try a smaller "
-                    "--lr or --checkpoint-every 60");
-      }
-      m_.state_ = State{};
-      m_.initialise(job_.seed);
-      score_held_out();
-    }
-    m_.state_.lr_scale = scale;
-    note_ = "a value was not finite: back to the last good state with half the learning rate";
+    m_.state_ = State{};
+    m_.initialise(job_.seed);
   }
 
   Feat2Vec& m_;
@@ -237,9 +174,6 @@ class Trainer {
   std::vector<RowOverlay> overlays_;
   std::vector<std::vector<float>> dense_;
   std::optional<RoundChains> chains_;
-  bool stopped_early_ = false;
-  int rollbacks_ = 0;
-  const char* note_ = nullptr;
 };
 
 void Feat2Vec::train(const Table& table, Job& job) {
@@ -251,7 +185,9 @@ void Feat2Vec::train(const Table& table, Job& job) {
                 "settings",
                 table.encoding().rows(), encoding_.rows());
   }
-  Trainer(*this, table, job).run();
+  if (!Trainer(*this, table, job).run()) return;
+  learn_maps(table);
+  state_.finished = true;
 }
 
 uint64_t Feat2Vec::memory_needed(const Table& table, const Job& job) const {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/run_file.h"
+
 namespace kith::word2vec {
 namespace {
 
@@ -53,17 +55,11 @@ void Word2Vec::pack(ArchiveWriter& out, bool checkpoint) const {
   Config config = config_;
   const Section section("word2vec", config);
   out.metadata["settings"] = to_toml({&section, 1});
-  out.metadata["progress.block"] = fmt::format("{}", state_.block);
+  kith::pack(state_, checkpoint, out);
   out.metadata["progress.words"] = fmt::format("{}", state_.words);
   out.metadata["progress.windows"] = fmt::format("{}", state_.windows);
   out.metadata["progress.pairs"] = fmt::format("{}", state_.pairs);
-  out.metadata["progress.lr_scale"] = fmt::format("{}", state_.lr_scale);
-  out.metadata["progress.loss"] = fmt::format("{}", state_.loss);
-  out.metadata["progress.epoch_loss"] = fmt::format("{}", state_.epoch_loss);
-  out.metadata["progress.epoch_pairs"] = fmt::format("{}", state_.epoch_pairs);
-  out.metadata["progress.held_out"] = fmt::format("{}", fmt::join(state_.held_out, " "));
   out.metadata["progress.learned_rows"] = fmt::format("{}", learned_rows_);
-  out.metadata["progress.finished"] = state_.finished && !checkpoint ? "1" : "0";
   out.add_names("words", names_);
   out.tensors["counts"] = tensor_of(std::span<const uint64_t>(counts_));
   out.tensors["input"] = tensor_of(input_);
@@ -106,16 +102,10 @@ void Word2Vec::restore(const Archive& in) {
   }
   check(in, other.finite(), "a vector is not finite");
   State& state = other.state_;
-  state.block = in.number_at<uint64_t>("progress.block");
+  read_run(in, state);
   state.words = in.number_at<uint64_t>("progress.words");
   state.windows = in.number_at<uint64_t>("progress.windows");
   state.pairs = in.number_at<uint64_t>("progress.pairs");
-  state.lr_scale = in.number_at<double>("progress.lr_scale");
-  state.loss = in.number_at<double>("progress.loss");
-  state.epoch_loss = in.number_at<double>("progress.epoch_loss");
-  state.epoch_pairs = in.number_at<uint64_t>("progress.epoch_pairs");
-  state.held_out = in.numbers_at("progress.held_out");
-  state.finished = in.metadata_at("progress.finished") == "1";
   other.learned_rows_ = in.number_at<uint64_t>("progress.learned_rows");
   *this = std::move(other);
 }
@@ -135,15 +125,8 @@ std::vector<Fact> Word2Vec::info() const {
                         {"dim", fmt::format("{}", input_.cols())},
                         {"words_seen", fmt::format("{}", state_.words)},
                         {"windows", fmt::format("{}", state_.windows)},
-                        {"pairs", fmt::format("{}", state_.pairs)},
-                        {"loss", fmt::format("{:.5f}", state_.loss)}};
-  if (!state_.held_out.empty()) {
-    out.push_back({"held_out_before", fmt::format("{:.5f}", state_.held_out.front())});
-    out.push_back({"held_out", fmt::format("{:.5f}", state_.held_out.back())});
-  }
-  if (state_.lr_scale < 1) {
-    out.push_back({"rollbacks", fmt::format("{}", std::lround(-std::log2(state_.lr_scale)))});
-  }
+                        {"pairs", fmt::format("{}", state_.pairs)}};
+  add_facts(state_, out);
   return out;
 }
 

@@ -10,20 +10,13 @@
 #include "models/model.h"
 #include "models/word2vec/config.h"
 #include "models/word2vec/kernel.h"
+#include "train/run.h"
 
 namespace kith::word2vec {
 
-// How far training has come. Together with the tables and the seed it decides all that follows.
-struct State {
-  uint64_t block = 0;               // blocks done, over all epochs
-  uint64_t words = 0;               // words seen, before thinning
+struct State : RunState {
+  uint64_t words = 0;               // seen, before thinning
   uint64_t windows = 0, pairs = 0;  // trained
-  double lr_scale = 1;              // halved by each rollback
-  double loss = 0;                  // mean per pair of the last finished epoch
-  double epoch_loss = 0;            // summed, and the pairs it is of, in the epoch under way
-  uint64_t epoch_pairs = 0;
-  std::vector<double> held_out;  // before training, then after each epoch
-  bool finished = false;
 };
 
 class Word2Vec final : public TextModel {

@@ -21,8 +21,7 @@ constexpr uint64_t kBlock = 10000, kTinyBlock = 100, kBlocksAtLeast = 200;
 // overshoots when the changes are added up. An eighth of the vocabulary keeps that to a few moves
 // of a common row per block.
 constexpr uint64_t kSmallBlock = 1000, kSmallestBlock = 8, kWordsPerPosition = 8;
-constexpr uint64_t kSegmentWords = 2000000;  // between two safe points, about
-constexpr int kRollbacks = 3;
+constexpr uint64_t kSegmentWords = 2000000;    // between two safe points, about
 constexpr uint64_t kHeldOutSeed = 0x68656c64;  // the same noise at every scoring, for every seed
 
 uint64_t block_size(const Corpus& corpus, bool deterministic) {
@@ -31,6 +30,11 @@ uint64_t block_size(const Corpus& corpus, bool deterministic) {
     return std::clamp(words / kWordsPerPosition, kSmallestBlock, kSmallBlock);
   }
   return std::clamp(corpus.size() / kBlocksAtLeast, kTinyBlock, kBlock);
+}
+
+uint64_t blocks_of(const Corpus& corpus, bool deterministic) {
+  const uint64_t block = block_size(corpus, deterministic);
+  return (corpus.size() + block - 1) / block;
 }
 
 double first_rate(const Config& config) {
@@ -52,17 +56,20 @@ uint64_t touches(const Config& config, uint64_t block) {
 
 }  // namespace
 
-class Trainer {
+class Trainer final : public TrainRun {
  public:
   Trainer(Word2Vec& model, const Corpus& corpus, Job& job)
-      : m_(model),
+      : TrainRun({blocks_of(corpus, job.deterministic), model.config_.epochs,
+                  first_rate(model.config_), model.config_.early_stop},
+                 model.state_, job),
+        m_(model),
         corpus_(corpus),
         job_(job),
         noise_(noise_weights(model.counts_, model.config_.alpha)),
         settings_{model.config_, &noise_},
         thinning_(model.counts_, model.config_.sample, job.seed),
         block_(block_size(corpus, job.deterministic)),
-        blocks_((corpus.size() + block_ - 1) / block_) {
+        blocks_(blocks_of(corpus, job.deterministic)) {
     for (int t = 0; t < std::max(job.threads, static_cast<int>(Rounds::kBlocks)); ++t) {
       readers_.emplace_back(corpus, thinning_, static_cast<size_t>(m_.config_.window));
     }
@@ -73,70 +80,28 @@ class Trainer {
     }
   }
 
-  void run() {
-    if (m_.state_.held_out.empty()) score_held_out();
-    const uint64_t total = blocks_ * static_cast<uint64_t>(m_.config_.epochs);
-    while (m_.state_.block < total && !stopped_early_) {
-      if (job_.cancelled()) return;
-      try {
-        segment();
-      } catch (const Error& e) {
-        if (e.kind() != ErrorKind::kDiverged) throw;
-        roll_back(e);
-      }
-    }
-    m_.state_.finished = true;
-  }
-
  private:
-  // Trains up to the next safe point and reports it.
-  void segment() {
-    State& state = m_.state_;
-    const uint64_t epoch = state.block / blocks_, first = state.block % blocks_;
-    const uint64_t count = std::min(segment_blocks(), blocks_ - first);
+  Sum train(uint64_t epoch, uint64_t first, uint64_t count) override {
     const Tally tally = job_.deterministic ? train_rounds(epoch, first, count)
                                            : train_lock_free(epoch, first, count);
-    Progress progress;
-    progress.lr = rate(epoch, first);
-    progress.epoch = static_cast<int>(epoch) + 1;
-    progress.loss = tally.pairs > 0 ? tally.loss / static_cast<double>(tally.pairs) : 0;
-    progress.epoch_done = first + count == blocks_;
-    if (!std::isfinite(tally.loss) || (progress.epoch_done && !m_.finite())) {
-      throw Error(ErrorKind::kDiverged, "a value is not finite in epoch {}", epoch + 1);
-    }
-    state.block += count;
-    state.windows += tally.windows;
-    state.pairs += tally.pairs;
-    state.epoch_loss += tally.loss;
-    state.epoch_pairs += tally.pairs;
-    if (progress.epoch_done) {
-      state.loss =
-          state.epoch_pairs > 0 ? state.epoch_loss / static_cast<double>(state.epoch_pairs) : 0;
-      state.epoch_loss = 0;
-      state.epoch_pairs = 0;
-      progress.held_out = score_held_out();
-      watch_held_out();
-    }
-    progress.note = note_;
-    note_ = nullptr;
-    progress.total = corpus_.words() * static_cast<uint64_t>(m_.config_.epochs);
-    progress.done = std::min(state.words, progress.total);
-    job_.on_progress(progress);
+    m_.state_.windows += tally.windows;
+    m_.state_.pairs += tally.pairs;
+    return {tally.loss, tally.pairs};
   }
 
-  uint64_t segment_blocks() const {
+  std::pair<uint64_t, uint64_t> progress() const override {
+    const uint64_t total = corpus_.words() * static_cast<uint64_t>(m_.config_.epochs);
+    return {std::min(m_.state_.words, total), total};
+  }
+
+  uint64_t segment_blocks() const override {
     const uint64_t blocks = std::max<uint64_t>(1, std::min(kSegmentWords / block_, blocks_ / 4));
     if (job_.deterministic)
       return (blocks + Rounds::kBlocks - 1) / Rounds::kBlocks * Rounds::kBlocks;
     return std::max(blocks, 8 * static_cast<uint64_t>(job_.threads));
   }
 
-  // Falls linearly over the whole run, by the share of the text before the block.
-  double rate(uint64_t epoch, uint64_t block) const {
-    const double share = static_cast<double>(epoch * blocks_ + block) /
-                         static_cast<double>(blocks_ * static_cast<uint64_t>(m_.config_.epochs));
-    return first_rate(m_.config_) * m_.state_.lr_scale * std::max(1e-4, 1 - share);
-  }
+  bool finite() const override { return m_.finite(); }
 
   Work work(BlockReader::Block words, uint64_t epoch, uint64_t block) const {
     return {words.words, words.begin, words.end, static_cast<float>(rate(epoch, block)),
@@ -194,7 +159,7 @@ class Trainer {
 
   // The loss per pair on the held-out words: the training step with a rate of zero, always with the
   // same windows and noise, so that the numbers of two epochs (or two seeds) can be compared.
-  std::optional<double> score_held_out() {
+  std::optional<double> held_out_loss() override {
     if (corpus_.held_out().empty()) return std::nullopt;
     Settings settings = settings_;
     settings.config.adapt = 0;
@@ -208,51 +173,28 @@ class Trainer {
     Scratch scratch(settings.config, m_.input_.stride());
     const Tally tally = train_block(settings, block, contexts(), centres(), scratch);
     if (tally.pairs == 0) return std::nullopt;
-    m_.state_.held_out.push_back(tally.loss / static_cast<double>(tally.pairs));
-    return m_.state_.held_out.back();
+    return tally.loss / static_cast<double>(tally.pairs);
   }
 
-  // Early stopping: keeps the best tables and puts them back when patience is over.
-  void watch_held_out() {
-    const auto patience = static_cast<size_t>(m_.config_.early_stop);
-    const std::vector<double>& losses = m_.state_.held_out;
-    if (patience == 0 || losses.size() < 2) return;
-    const auto best = std::min_element(losses.begin() + 1, losses.end());
-    const auto since = static_cast<size_t>(losses.end() - best) - 1;
-    if (since == 0) {
-      m_.best_input_ = m_.input_.copy();
-      m_.best_output_ = m_.output_.copy();
-    } else if (since >= patience) {
-      if (m_.best_input_.rows() == m_.input_.rows()) {
-        m_.input_ = std::move(m_.best_input_);
-        m_.output_ = std::move(m_.best_output_);
-      }
-      stopped_early_ = true;
-      note_ = "the held-out loss no longer falls; stopped early with the best epoch's vectors";
-    }
+  void keep_best() override {
+    m_.best_input_ = m_.input_.copy();
+    m_.best_output_ = m_.output_.copy();
+  }
+  void take_best() override {
+    if (m_.best_input_.rows() != m_.input_.rows()) return;
+    m_.input_ = std::move(m_.best_input_);
+    m_.output_ = std::move(m_.best_output_);
   }
 
-  // Back to the last good state with half the rate.
-  void roll_back(const Error& reason) {
-    if (++rollbacks_ > kRollbacks) {
-      throw Error(ErrorKind::kDiverged,
-                  "training diverged ({}) although the learning rate was halved {} times, down to "
-                  "{:g}; try a smaller --lr",
-                  reason.what(), kRollbacks, rate(0, 0));
+  void restart() override {
+    m_.state_ = State{};
+    m_.initialise(job_.seed, m_.learned_rows_);
+    if (m_.learned_rows_ > 0 && !m_.finite()) {
+      throw Error(
+          ErrorKind::kDiverged,
+          "training diverged and there is no checkpoint to return to; try a smaller --lr or "
+          "--checkpoint-every 60");
     }
-    const double scale = m_.state_.lr_scale / 2;
-    if (!job_.restore()) {
-      m_.state_ = State{};
-      m_.initialise(job_.seed, m_.learned_rows_);
-      if (m_.learned_rows_ > 0 && !m_.finite()) {
-        throw Error(ErrorKind::kDiverged,
-                    "training diverged and there is no checkpoint to return "
-                    "to; try a smaller --lr or --checkpoint-every 60");
-      }
-      score_held_out();
-    }
-    m_.state_.lr_scale = scale;
-    note_ = "a value was not finite: back to the last good state with half the learning rate";
   }
 
   Word2Vec& m_;
@@ -265,9 +207,6 @@ class Trainer {
   std::vector<BlockReader> readers_;
   std::vector<Scratch> scratch_;  // one per thread
   std::optional<Rounds> rounds_;
-  bool stopped_early_ = false;
-  int rollbacks_ = 0;
-  const char* note_ = nullptr;
 };
 
 void Word2Vec::train(const Corpus& corpus, Job& job) {
@@ -281,7 +220,7 @@ void Word2Vec::train(const Corpus& corpus, Job& job) {
                 size, names_.size());
   }
   if (size < 2) throw Error(ErrorKind::kInput, "the vocabulary needs at least 2 words");
-  Trainer(*this, corpus, job).run();
+  if (Trainer(*this, corpus, job).run()) state_.finished = true;
 }
 
 uint64_t Word2Vec::memory_needed(const Corpus& corpus, const Job& job) const {
