@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Twelve chains: enough to hide a latency of 4 to 6 cycles on two units. Every value tends to 1
 // (x = x * 0.999 + 0.001), so nothing overflows or becomes denormal.
-double MultiplyAdds(size_t rounds, float* sink) {
+double multiply_adds(size_t rounds, float* sink) {
   const hn::ScalableTag<float> f32;
   const auto scale = hn::Set(f32, 0.999f);
   const auto shift = hn::Set(f32, 0.001f);
@@ -45,20 +45,20 @@ double MultiplyAdds(size_t rounds, float* sink) {
   *sink = hn::GetLane(hn::SumOfLanes(f32, sum));
   return 2.0 * 12 * static_cast<double>(hn::Lanes(f32)) * static_cast<double>(rounds);
 }
-int64_t Target() { return HWY_TARGET; }
+int64_t target_name() { return HWY_TARGET; }
 
 }  // namespace kith::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace kith {
-HWY_EXPORT(MultiplyAdds);
-HWY_EXPORT(Target);
+HWY_EXPORT(multiply_adds);
+HWY_EXPORT(target_name);
 
 double multiply_adds(size_t rounds, float* sink) {
-  return HWY_DYNAMIC_DISPATCH(MultiplyAdds)(rounds, sink);
+  return HWY_DYNAMIC_DISPATCH(multiply_adds)(rounds, sink);
 }
-const char* target() { return hwy::TargetName(HWY_DYNAMIC_DISPATCH(Target)()); }
+const char* target() { return hwy::TargetName(HWY_DYNAMIC_DISPATCH(target_name)()); }
 }  // namespace kith
 
 namespace {

@@ -212,14 +212,14 @@ class Learner {
   void score(float* const* a, size_t m) {
     for_each_tile(m, [&](size_t j, size_t width, size_t offset) {
       float* const s = s_.slopes.view().row(0) + offset;
-      WithWidth(width, [&](auto k) { AllDots<k>(a, m, s_.centre.data() + j, stride_, s); });
+      with_width(width, [&](auto k) { all_dots<k>(a, m, s_.centre.data() + j, stride_, s); });
       const float* weight = s_.weights.view().row(j / Scratch::kTile);
       if (!usual_) {
         float* const own = s_.own_weights.view().row(0);
         for (size_t i = 0; i < m * width; ++i) own[i] = s_.weight[j + i % width];
         weight = own;
       }
-      tally_.loss += Slopes(s, weight, m * width);
+      tally_.loss += slopes_of(s, weight, m * width);
     });
   }
 
@@ -268,9 +268,9 @@ class Learner {
     const float* const g = s_.slopes.view().row(0);
     tally_.pairs += m;
     if (outputs_ <= Scratch::kTile) {
-      WithWidth(outputs_, [&](auto width) {
+      with_width(outputs_, [&](auto width) {
         for (size_t k = 0; k < stride_; k += hn::Lanes(f32)) {
-          Move<width, true, true>(a, m, s_.centre.data(), g, a_step, b_step, nullptr, k);
+          move_side<width, true, true>(a, m, s_.centre.data(), g, a_step, b_step, nullptr, k);
         }
       });
       return;
@@ -280,12 +280,12 @@ class Learner {
       for_each_tile(m, [&](size_t j, size_t width, size_t offset) {
         float* const* const b = s_.centre.data() + j;
         if (j == 0) {
-          Move<6, true, false>(a, m, b, g + offset, a_step, b_step + j, partial, k);
+          move_side<6, true, false>(a, m, b, g + offset, a_step, b_step + j, partial, k);
         } else if (j + width < outputs_) {
-          Move<6, false, false>(a, m, b, g + offset, a_step, b_step + j, partial, k);
+          move_side<6, false, false>(a, m, b, g + offset, a_step, b_step + j, partial, k);
         } else {
-          WithWidth(width, [&](auto w) {
-            Move<w, false, true>(a, m, b, g + offset, a_step, b_step + j, partial, k);
+          with_width(width, [&](auto w) {
+            move_side<w, false, true>(a, m, b, g + offset, a_step, b_step + j, partial, k);
           });
         }
       });
@@ -297,7 +297,7 @@ class Learner {
   void cbow(size_t m) {
     float* const h = s_.mean.view().row(0);
     float* const gradient = s_.mean.view().row(2);
-    Mean(s_.context.data(), m, h, stride_);
+    mean_of(s_.context.data(), m, h, stride_);
     score(&h, 1);
     const float share = config_.gradient == Gradient::kExact ? 1.0f / static_cast<float>(m) : 1.0f;
     set_steps(s_.context_energy.data(), 1, m, share);
@@ -306,8 +306,8 @@ class Learner {
     tally_.pairs += 1;
     for_each_tile(1, [&](size_t j, size_t width, size_t offset) {
       const float* const g = s_.slopes.view().row(0) + offset;
-      WithWidth(width, [&](auto w) {
-        MoveCentres<w>(h, s_.centre.data() + j, g, b_step + j, gradient, j == 0, stride_);
+      with_width(width, [&](auto w) {
+        move_centres<w>(h, s_.centre.data() + j, g, b_step + j, gradient, j == 0, stride_);
       });
     });
     for (size_t i = 0; i < m; ++i) axpy(a_step[i] * share, gradient, s_.context[i], stride_);
@@ -327,36 +327,36 @@ class Learner {
   float padding_energy_ = 1;
 };
 
-Tally TrainShared(const Settings& settings, Work& work, Table contexts, Table centres,
-                  Scratch& scratch) {
+Tally train_shared(const Settings& settings, Work& work, Table contexts, Table centres,
+                   Scratch& scratch) {
   return Learner<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch)
       .learn(work.begin, work.end);
 }
-Tally TrainPrivate(const Settings& settings, Work& work, Overlay& contexts, Overlay& centres,
-                   size_t stride, Scratch& scratch) {
+Tally train_private(const Settings& settings, Work& work, Overlay& contexts, Overlay& centres,
+                    size_t stride, Scratch& scratch) {
   return Learner<PrivateRows>(settings, work, {contexts}, {centres}, stride, scratch)
       .learn(work.begin, work.end);
 }
 
-Tally TrainWindow(const Settings& settings, Work& work, const Window& window, Table contexts,
+Tally train_given(const Settings& settings, Work& work, const Window& window, Table contexts,
                   Table centres, Scratch& scratch) {
   return Learner<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch)
       .learn(window.contexts, window.centre, window.noise);
 }
 
-void AddChange(const float* HWY_RESTRICT copy, const float* HWY_RESTRICT base,
-               float* HWY_RESTRICT change, size_t stride) {
+void add_change(const float* HWY_RESTRICT copy, const float* HWY_RESTRICT base,
+                float* HWY_RESTRICT change, size_t stride) {
   for (size_t k = 0; k < stride; k += hn::Lanes(f32)) {
     const VF moved = hn::Sub(hn::Load(f32, copy + k), hn::Load(f32, base + k));
     hn::Store(hn::Add(hn::Load(f32, change + k), moved), f32, change + k);
   }
 }
 
-void AddTo(const float* HWY_RESTRICT change, float* HWY_RESTRICT base, size_t stride) {
+void add_to(const float* HWY_RESTRICT change, float* HWY_RESTRICT base, size_t stride) {
   axpy(1.0f, change, base, stride);
 }
 
-void LogisticForTest(const float* z, float* sigma, float* loss, size_t n) {
+void logistic_for_test(const float* z, float* sigma, float* loss, size_t n) {
   for (size_t i = 0; i < n; i += hn::Lanes(f32)) {
     const auto both = logistic(hn::LoadU(f32, z + i));
     hn::StoreU(both.sigma, f32, sigma + i);
@@ -370,35 +370,35 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kith::word2vec {
 
-HWY_EXPORT(TrainShared);
-HWY_EXPORT(TrainPrivate);
-HWY_EXPORT(TrainWindow);
-HWY_EXPORT(AddChange);
-HWY_EXPORT(AddTo);
-HWY_EXPORT(LogisticForTest);
+HWY_EXPORT(train_shared);
+HWY_EXPORT(train_private);
+HWY_EXPORT(train_given);
+HWY_EXPORT(add_change);
+HWY_EXPORT(add_to);
+HWY_EXPORT(logistic_for_test);
 
 Tally train_block(const Settings& settings, Work& work, Table contexts, Table centres,
                   Scratch& scratch) {
-  return HWY_DYNAMIC_DISPATCH(TrainShared)(settings, work, contexts, centres, scratch);
+  return HWY_DYNAMIC_DISPATCH(train_shared)(settings, work, contexts, centres, scratch);
 }
 Tally train_block(const Settings& settings, Work& work, Overlay& contexts, Overlay& centres,
                   Scratch& scratch) {
-  return HWY_DYNAMIC_DISPATCH(TrainPrivate)(settings, work, contexts, centres,
-                                            scratch.mean.stride(), scratch);
+  return HWY_DYNAMIC_DISPATCH(train_private)(settings, work, contexts, centres,
+                                             scratch.mean.stride(), scratch);
 }
 Tally train_window(const Settings& settings, const Window& window, float lr, Table contexts,
                    Table centres, Scratch& scratch) {
   Work work{{}, 0, 0, lr, Rng(0, 0)};
-  return HWY_DYNAMIC_DISPATCH(TrainWindow)(settings, work, window, contexts, centres, scratch);
+  return HWY_DYNAMIC_DISPATCH(train_given)(settings, work, window, contexts, centres, scratch);
 }
 void add_change(const float* copy, const float* base, float* change, size_t stride) {
-  HWY_DYNAMIC_DISPATCH(AddChange)(copy, base, change, stride);
+  HWY_DYNAMIC_DISPATCH(add_change)(copy, base, change, stride);
 }
 void add(const float* change, float* base, size_t stride) {
-  HWY_DYNAMIC_DISPATCH(AddTo)(change, base, stride);
+  HWY_DYNAMIC_DISPATCH(add_to)(change, base, stride);
 }
 void logistic_for_test(const float* z, float* sigma, float* loss, size_t n) {
-  HWY_DYNAMIC_DISPATCH(LogisticForTest)(z, sigma, loss, n);
+  HWY_DYNAMIC_DISPATCH(logistic_for_test)(z, sigma, loss, n);
 }
 
 }  // namespace kith::word2vec

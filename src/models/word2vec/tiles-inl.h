@@ -25,7 +25,7 @@ using kith::HWY_NAMESPACE::VF;
 // out[i * K + j] = <a[i], b[j]> for M contexts and K rows of the centre's side. M * K accumulators
 // live in registers; each row is read once.
 template <int M, int K>
-HWY_INLINE void Dots(float* const* a, float* const* b, size_t stride, float* HWY_RESTRICT out) {
+HWY_INLINE void dots(float* const* a, float* const* b, size_t stride, float* HWY_RESTRICT out) {
   constexpr int kSums = (M * K + 3) / 4 * 4;
   VF sum[kSums];
   HWY_UNROLL(12)
@@ -48,17 +48,17 @@ HWY_INLINE void Dots(float* const* a, float* const* b, size_t stride, float* HWY
 }
 
 template <int K>
-HWY_INLINE void AllDots(float* const* a, size_t m, float* const* b, size_t stride, float* out) {
+HWY_INLINE void all_dots(float* const* a, size_t m, float* const* b, size_t stride, float* out) {
   size_t i = 0;
-  for (; i + 2 <= m; i += 2) Dots<2, K>(a + i, b, stride, out + i * K);
-  if (i < m) Dots<1, K>(a + i, b, stride, out + i * K);
+  for (; i + 2 <= m; i += 2) dots<2, K>(a + i, b, stride, out + i * K);
+  if (i < m) dots<1, K>(a + i, b, stride, out + i * K);
 }
 
 // Turns scores into slopes, in place. `weight` is +1 for the centre, minus its multiplicity for a
 // noise word and 0 for padding, repeated over the contexts; the slope is weight * sigma(z) with
 // z = -sign(weight) * score, which is label - sigma(score), and the loss |weight| * log(1 + e^z).
 // Returns the summed loss.
-HWY_INLINE float Slopes(float* HWY_RESTRICT s, const float* HWY_RESTRICT weight, size_t n) {
+HWY_INLINE float slopes_of(float* HWY_RESTRICT s, const float* HWY_RESTRICT weight, size_t n) {
   VF total = hn::Zero(f32);
   for (size_t i = 0; i < n; i += hn::Lanes(f32)) {
     const VF w = hn::Load(f32, weight + i);
@@ -75,9 +75,9 @@ HWY_INLINE float Slopes(float* HWY_RESTRICT s, const float* HWY_RESTRICT weight,
 // b_j += step_j sum_i g_ij a_i, all sums over old values. With several tiles of b the sum for a_i
 // is carried in `partial`, and a_i moves with the last tile.
 template <int K, bool kFirst, bool kLast>
-HWY_INLINE void Move(float* const* a, size_t m, float* const* b, const float* HWY_RESTRICT g,
-                     const float* a_step, const float* b_step, float* HWY_RESTRICT partial,
-                     size_t k) {
+HWY_INLINE void move_side(float* const* a, size_t m, float* const* b, const float* HWY_RESTRICT g,
+                          const float* a_step, const float* b_step, float* HWY_RESTRICT partial,
+                          size_t k) {
   const size_t lanes = hn::Lanes(f32);
   VF y[K], sum[K];
   HWY_UNROLL(6)
@@ -113,7 +113,7 @@ HWY_INLINE void Move(float* const* a, size_t m, float* const* b, const float* HW
 }
 
 // mean = the mean of m rows.
-HWY_INLINE void Mean(float* const* a, size_t m, float* HWY_RESTRICT mean, size_t stride) {
+HWY_INLINE void mean_of(float* const* a, size_t m, float* HWY_RESTRICT mean, size_t stride) {
   const VF inverse = hn::Set(f32, 1.0f / static_cast<float>(m));
   for (size_t k = 0; k < stride; k += hn::Lanes(f32)) {
     VF sum = hn::Load(f32, a[0] + k);
@@ -124,9 +124,9 @@ HWY_INLINE void Mean(float* const* a, size_t m, float* HWY_RESTRICT mean, size_t
 
 // b_j += step_j g_j h and gradient (+)= sum_j g_j b_j, old values, for one row h.
 template <int K>
-HWY_INLINE void MoveCentres(const float* HWY_RESTRICT h, float* const* rows,
-                            const float* HWY_RESTRICT g, const float* HWY_RESTRICT step,
-                            float* HWY_RESTRICT gradient, bool first, size_t stride) {
+HWY_INLINE void move_centres(const float* HWY_RESTRICT h, float* const* rows,
+                             const float* HWY_RESTRICT g, const float* HWY_RESTRICT step,
+                             float* HWY_RESTRICT gradient, bool first, size_t stride) {
   float* b[K];
   VF slope[K], scaled[K];
   HWY_UNROLL(6)
@@ -155,7 +155,7 @@ HWY_INLINE void MoveCentres(const float* HWY_RESTRICT h, float* const* rows,
 
 // Calls f with the tile width as a constant: 6, or what is left over (2, 4 or 6).
 template <class F>
-HWY_INLINE void WithWidth(size_t width, const F& f) {
+HWY_INLINE void with_width(size_t width, const F& f) {
   if (width == 6) {
     f(std::integral_constant<int, 6>{});
   } else if (width == 4) {
