@@ -190,12 +190,21 @@ class Demo(kith.TestCase):
         if kith.SANITIZED:
             self.skipTest("a demonstration, not a check; slow under a sanitizer")
         result = self.ok("demo", "--folder", self.path("demo"))
-        for shown in ("king", "violin", "held-out", "Try next"):
+        for shown in ("king", "violin", "held-out", "Which concept", "Try next"):
             self.assertIn(shown, result.out)
-        model = next(self.path("demo").glob("*.kith"))
-        answer = self.ok("near", model, "violin", "--top", 20, "--json").json
-        self.assertTrue({"cello", "viola", "stringed", "oboe", "fiddle", "bass"} &
-                        {n["id"] for n in answer["neighbours"]}, answer)
+        model = self.path("demo") / "wordnet.kith"
+        for word, some in (("violin", {"cello", "viola", "stringed", "oboe", "fiddle", "bass"}),
+                           ("king", {"monarch", "queen", "prince", "throne", "reign"})):
+            answer = self.ok("near", model, word, "--top", 20, "--json").json
+            self.assertTrue(some & {n["id"] for n in answer["neighbours"]}, answer)
+        # The table: a gloss that nobody has seen has a category, and a concept above it.
+        concepts = self.path("demo") / "concepts.kith"
+        answer = self.ok("predict", concepts, "--target", "category", "--top", 1, "--json",
+                         "gloss=a dish of rice with raw fish").json
+        self.assertEqual(answer["predictions"][0]["id"], "food")
+        answer = self.ok("near", concepts, "gloss=a dish of rice with raw fish", "--to", "kind_of",
+                         "--top", 5, "--json").json
+        self.assertIn("dish", {n["id"] for n in answer["neighbours"]})
 
 
 if __name__ == "__main__":
