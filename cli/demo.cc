@@ -32,9 +32,9 @@ constexpr const char* kWords[] = {"king", "copper", "violin", "whale"};
 constexpr const char* kAnalogies[][3] = {{"germany", "german", "france"},
                                          {"physics", "physicist", "chemistry"},
                                          {"brother", "sister", "son"}};
-constexpr const char* kGlosses[] = {
-    "a stringed instrument played with a bow", "a bird that lives near the sea",
-    "a dish of rice with raw fish", "a person who studies the stars"};
+constexpr const char* kGlosses[] = {"a stringed instrument played with a bow",
+                                    "a tropical tree with edible fruit",
+                                    "a dish of rice with raw fish", "a city in northern France"};
 constexpr const char* kOddOnes[] = {"violin", "flute", "piano", "hammer", "trumpet"};
 
 std::string heading(std::string_view text) {
