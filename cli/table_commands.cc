@@ -375,8 +375,7 @@ int run_update(Args args) {
   const Encoding before = model->encoding();
   const Table table = Table::read(*reader, Schema{}, 0, &before);
   for (const std::string& sentence : unreadable_cells(table)) say("kith: warning: {}", sentence);
-  const Job job;
-  const auto folded = model->fold_in(table, job);
+  const auto folded = model->fold_in(table);
   for (const char* own : {"format", "version", "model", "checksum"}) opened.metadata.erase(own);
   save_model(*model, opened.kind, options.output, false, opened.metadata);
   Json added = Json::array();

@@ -77,13 +77,15 @@ class Errors {
   double squares_ = 0;
 };
 
-// A row as words, for the baseline: "director=Frank_Lloyd". Numbers become their nearest knot.
+// A row as words, for the baseline: "director=Frank_Lloyd". Numbers become their nearest knot. Long
+// texts, which are context only, are left out: every pair of their words would be trained, and
+// would drown the rest.
 class RowWords {
  public:
   explicit RowWords(const Encoding& encoding) : encoding_(encoding), encoder_(encoding) {}
   void add(size_t g, const Cell& cell, std::vector<std::string>& out) {
-    if (!cell) return;
     const Group& group = encoding_.groups[g];
+    if (!cell || !group.column.sampled) return;
     if (group.numeric()) {
       const NumericCell found = numeric_cell(group.column, *cell);
       if (!found.value) return;

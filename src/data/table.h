@@ -30,6 +30,15 @@ struct Entities {
   std::vector<Feature> features;
   uint32_t first = 0;
   std::vector<double> numbers;  // number, date: the value of each
+
+  // `one` is room for a bag that is not stored.
+  std::span<const Feature> bag(uint32_t entity, Feature& one) const {
+    if (offsets.empty()) {
+      one = {first + entity, 1.0f};
+      return {&one, 1};
+    }
+    return {features.data() + offsets[entity], features.data() + offsets[entity + 1]};
+  }
 };
 
 struct TableProfile {

@@ -51,7 +51,7 @@ class TableModel : public Model {
     uint32_t name;
     uint64_t rows;
   };
-  virtual std::vector<Folded> fold_in(const Table& table, const Job& job) = 0;
+  virtual std::vector<Folded> fold_in(const Table& table) = 0;
 };
 
 }  // namespace kith

@@ -30,7 +30,6 @@ class RowOverlay {
   }
   std::span<const uint32_t> touched() const { return touched_; }
   const float* copy(size_t slot) const { return pages_[slot / kPage].view().row(slot % kPage); }
-  uint64_t bytes() const { return slot_.size() * 4 + pages_.size() * kPage * stride_ * 4; }
 
  private:
   static constexpr uint32_t kUntouched = 0xffffffff;

@@ -112,18 +112,9 @@ class Learner {
   }
 
  private:
-  std::span<const Feature> bag(size_t group, uint32_t entity, Feature& one) const {
-    const Entities& e = p_.table->entities(group);
-    if (e.offsets.empty()) {
-      one = {e.first + entity, 1.0f};
-      return {&one, 1};
-    }
-    return {e.features.data() + e.offsets[entity], e.features.data() + e.offsets[entity + 1]};
-  }
-
   void phi(size_t group, uint32_t entity, float* out) const {
     Feature one;
-    const auto features = bag(group, entity, one);
+    const auto features = p_.table->entities(group).bag(entity, one);
     if (features.size() == 1 && features[0].weight == 1) {
       std::copy_n(access_.row(features[0].row), width_, out);
       return;
@@ -137,7 +128,7 @@ class Learner {
     if (coef == 0) return;
     Feature one;
     const float square = mean_square(g);
-    for (const Feature& f : bag(group, entity, one)) {
+    for (const Feature& f : p_.table->entities(group).bag(entity, one)) {
       optimise<kOptimiser>(access_.row(f.row), width_, g, coef * f.weight, square, step_);
     }
   }

@@ -90,7 +90,6 @@ struct Scratch {
   Matrix logits;      // slopes, and steps
   std::vector<float*> rows;
   std::vector<uint8_t> present;
-  std::vector<float> bias;
   std::vector<Example> ahead;
 };
 

@@ -10,14 +10,9 @@
 #include "data/encoding_file.h"
 #include "models/feat2vec/problem.h"
 #include "models/run_file.h"
-#include "train/ridge.h"
 
 namespace kith::feat2vec {
 namespace {
-
-// What the maps of cold start are learned from, at most: rows, and values of a vocabulary.
-constexpr uint64_t kMapRows = 100000, kMapValues = 2000;
-constexpr double kMapPenalty = 0.01;  // of the mean square of a context
 
 void check(const Archive& in, bool good, std::string_view what) {
   if (!good) throw Error(ErrorKind::kInput, "{}: {}; the file is damaged", in.where(), what);
@@ -59,18 +54,16 @@ void Feat2Vec::initialise(uint64_t seed) {
 
 void Feat2Vec::grow(const Table& table, uint64_t seed) {
   const Config used = resolved(config_, table.encoding(), table.rows());
+  if (theta_.rows() > 0 &&
+      (used.dim != used_.dim || used.biases != used_.biases || used.optimiser != used_.optimiser)) {
+    throw Error(ErrorKind::kUsage, "a model goes on with its own --dim, --biases and --optimiser");
+  }
   const Encoding old = std::move(encoding_);
   const Matrix before = std::move(theta_);
   const std::vector<float> dense = dense_;
-  const bool same = !before.rows() ? false
-                                   : used.dim == used_.dim && used.biases == used_.biases &&
-                                         used.optimiser == used_.optimiser;
-  if (before.rows() && !same) {
-    throw Error(ErrorKind::kUsage, "a model goes on with its own --dim, --biases and --optimiser");
-  }
   used_ = used;
   encoding_ = table.encoding();
-  units_ = make_problem(table, used_).units.size();
+  units_ = units_of(encoding_, used_).size();
   theta_ = Matrix(encoding_.rows(), stride());
   learned_.assign(theta_.rows(), 0);
   for (size_t s = 0; s < old.spaces.size(); ++s) {
@@ -167,145 +160,6 @@ void Feat2Vec::scale_target(const Table& table, Problem& problem) {
 }
 
 bool Feat2Vec::finite() const { return all_finite(theta_) && feat2vec::finite(dense_); }
-
-Feat2Vec::Means Feat2Vec::mean_contexts(const Table& table, uint64_t most_rows) const {
-  const size_t n = table.groups(), w = width();
-  Means out{Matrix(theta_.rows(), w), std::vector<uint64_t>(theta_.rows(), 0)};
-  Matrix phi(n, w), c(1, w);
-  const uint64_t every = std::max<uint64_t>(1, table.rows() / std::max<uint64_t>(1, most_rows));
-  std::vector<uint64_t> first(n), end(n);  // rows of the names of each group
-  for (size_t g = 0; g < n; ++g) {
-    const size_t space = encoding_.groups[g].space;
-    first[g] = encoding_.base(space);
-    end[g] = first[g] + encoding_.spaces[space].names.size();
-  }
-  Feature one{};
-  const auto bag = [&](size_t g, uint32_t entity) -> std::span<const Feature> {
-    const Entities& e = table.entities(g);
-    if (e.offsets.empty()) {
-      one = {e.first + entity, 1.0f};
-      return {&one, 1};
-    }
-    return {e.features.data() + e.offsets[entity], e.features.data() + e.offsets[entity + 1]};
-  };
-  std::vector<Feature> others;
-  for (uint64_t r = 0; r < table.rows(); r += every) {
-    const auto row = table.row(r);
-    for (size_t g = 0; g < n; ++g) {
-      float* const v = phi.view().row(g);
-      std::fill_n(v, w, 0.0f);
-      if (row[g] == kNoEntity) continue;
-      add_bag(bag(g, row[g]), theta_.view(), w, v);
-      if (used_.biases) v[dim()] = 0;
-    }
-    for (size_t g = 0; g < n; ++g) {
-      if (row[g] == kNoEntity || !encoding_.groups[g].named()) continue;
-      others.clear();
-      for (size_t j = 0; j < n; ++j) {
-        const auto weight = static_cast<float>(pair_weight(g, j));
-        if (j != g && row[j] != kNoEntity && weight != 0) {
-          others.push_back({static_cast<uint32_t>(j), weight});
-        }
-      }
-      std::fill_n(c.view().row(0), w, 0.0f);
-      add_bag(others, std::as_const(phi).view(), w, c.view().row(0));
-      const Feature context{0, 1.0f};
-      for (const Feature& f : bag(g, row[g])) {
-        if (f.row < first[g] || f.row >= end[g]) continue;
-        ++out.rows[f.row];
-        add_bag({&context, 1}, std::as_const(c).view(), w, out.sum.view().row(f.row));
-      }
-    }
-  }
-  for (size_t r = 0; r < out.rows.size(); ++r) {
-    const auto scale = 1 / static_cast<float>(std::max<uint64_t>(1, out.rows[r]));
-    for (float& x : out.sum.row(r)) x *= scale;
-  }
-  return out;
-}
-
-// What the map of a vocabulary is asked with: a mean context, 1, and the logarithm of how many rows
-// it is the mean of.
-std::vector<float> Feat2Vec::map_input(const Means& means, size_t row) const {
-  std::vector<float> out(means.sum.row(row).begin(),
-                         means.sum.row(row).begin() + static_cast<int64_t>(dim()));
-  out.push_back(1.0f);
-  out.push_back(std::log1p(static_cast<float>(means.rows[row])));
-  return out;
-}
-
-std::vector<float> Feat2Vec::mapped(const Matrix& map, std::span<const float> input) const {
-  std::vector<float> out(dim() + used_.biases, 0.0f);
-  for (size_t k = 0; k < out.size(); ++k) {
-    for (size_t j = 0; j < input.size(); ++j) out[k] += map.row(k)[j] * input[j];
-  }
-  return out;
-}
-
-void Feat2Vec::learn_maps(const Table& table) {
-  maps_.clear();
-  maps_.resize(encoding_.spaces.size());
-  if (dim() == 0) return;
-  const Means means = mean_contexts(table, kMapRows);
-  for (size_t s = 0; s < encoding_.spaces.size(); ++s) {
-    const uint64_t first = encoding_.base(s), count = encoding_.spaces[s].names.size();
-    RidgeFit fit(dim() + 2, dim() + used_.biases);
-    const uint64_t every = std::max<uint64_t>(1, count / kMapValues);
-    for (uint64_t i = first; i < first + count; i += every) {
-      if (means.rows[i] > 0) fit.add(map_input(means, i), theta_.row(i), 1.0);
-    }
-    if (fit.size() == 0) continue;
-    maps_[s] = fit.solve(kMapPenalty);
-    // Ridge regression answers with the mean of what is likely, which is shorter than any of it:
-    // new values would never come first. So the map is stretched until its answers are as long as
-    // trained vectors.
-    double trained = 0, answered = 0;
-    for (uint64_t i = first; i < first + count; i += every) {
-      if (means.rows[i] == 0) continue;
-      const std::vector<float> answer = mapped(maps_[s], map_input(means, i));
-      for (size_t k = 0; k < dim(); ++k) {
-        trained += theta_.row(i)[k] * theta_.row(i)[k];
-        answered += answer[k] * answer[k];
-      }
-    }
-    if (answered == 0) continue;
-    const auto stretch = static_cast<float>(std::sqrt(trained / answered));
-    for (size_t k = 0; k < dim(); ++k) {
-      for (float& x : maps_[s].row(k)) x *= stretch;
-    }
-  }
-}
-
-std::vector<TableModel::Folded> Feat2Vec::fold_in(const Table& table, const Job&) {
-  std::vector<size_t> known;
-  for (const ValueSpace& s : encoding_.spaces) known.push_back(s.names.size());
-  const std::vector<Matrix> maps = std::move(maps_);
-  const std::vector<float> dense = dense_;
-  const size_t units = units_;
-  grow(table, 0);
-  dense_ = dense;
-  units_ = units;
-  for (size_t r = 0; r < theta_.rows(); ++r) {
-    if (!learned_[r]) std::fill_n(theta_.view().row(r), theta_.stride(), 0.0f);
-  }
-  maps_.clear();
-  for (const Matrix& m : maps) maps_.push_back(m.copy());
-  const Means means = mean_contexts(table, table.rows());
-  std::vector<Folded> out;
-  for (size_t s = 0; s < encoding_.spaces.size(); ++s) {
-    const uint64_t first = encoding_.base(s);
-    for (size_t i = known[s]; i < encoding_.spaces[s].names.size(); ++i) {
-      const uint64_t row = first + i;
-      out.push_back({s, static_cast<uint32_t>(i), means.rows[row]});
-      if (maps_[s].rows() == 0) continue;
-      if (means.rows[row] > 0) {
-        std::ranges::copy(mapped(maps_[s], map_input(means, row)), theta_.row(row).begin());
-      }
-    }
-  }
-  state_.finished = true;
-  return out;
-}
 
 void Feat2Vec::see(CellEncoder& encoder, std::span<const Cell> cells, SeenRow& out) const {
   const size_t n = encoding_.groups.size(), cols = std::max<size_t>(1, dim() + used_.biases);

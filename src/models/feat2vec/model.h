@@ -40,7 +40,7 @@ class Feat2Vec final : public TableModel {
   std::vector<float> context(const SeenRow& row, size_t group) const override;
   double pair_score(const SeenRow& row, size_t a, size_t b) const override;
   Matrix values(size_t group) const override;
-  std::vector<Folded> fold_in(const Table& table, const Job& job) override;
+  std::vector<Folded> fold_in(const Table& table) override;
 
   // Read by the trainer and by tests.
   Config& config() { return config_; }

@@ -248,7 +248,7 @@ TEST(Feat2Vec, NewValuesArePlacedByTheirRows) {
       csv += fmt::format("new{},c{}_{},{},\n", topic, topic, i, 1905 + 25 * topic);
   }
   const Table more = reference::table_of(csv, kPlanted, 0, &model.encoding());
-  const auto folded = model.fold_in(more, Job());
+  const auto folded = model.fold_in(more);
   ASSERT_EQ(folded.size(), 4u);
   for (const auto& f : folded) EXPECT_EQ(f.rows, 4u);
   const Names& names = model.encoding().spaces[0].names;
@@ -372,6 +372,21 @@ TEST(Feat2Vec, GoesOnWithNewRowsAndKeepsWhatItKnows) {
   EXPECT_EQ(model.encoding().spaces[0].names[0], name);
   EXPECT_TRUE(model.encoding().spaces[0].names.find("d9"));
   EXPECT_TRUE(std::ranges::equal(model.theta().row(0), before));
+}
+
+// Rows without the target place what is new in them, but cannot be trained on.
+TEST(Feat2Vec, ASupervisedModelTakesRowsWithoutItsTarget) {
+  Feat2Vec model;
+  model.config().dim = 8;
+  model.config().target = "director";
+  train(model, reference::table_of(planted(300), kPlanted));
+  const Table more = reference::table_of("director,cast,year,genre\n,c9,1999,g1\n,c9,1998,g1\n",
+                                         kPlanted, 0, &model.encoding());
+  const auto folded = model.fold_in(more);
+  ASSERT_EQ(folded.size(), 1u);
+  EXPECT_EQ(folded[0].rows, 2u);
+  model.reopen();
+  EXPECT_THROW(train(model, more), Error);
 }
 
 TEST(Feat2Vec, DivergenceIsRolledBackAndThenAnError) {

@@ -48,18 +48,21 @@ void build_tuples(const Table& table, Unit& unit, std::vector<uint64_t>& counts)
   }
 }
 
-void set_noise(Unit& unit, std::span<const uint64_t> counts, double alpha) {
+// False if there is nothing to draw.
+bool set_noise(Unit& unit, std::span<const uint64_t> counts, double alpha) {
   std::vector<double> weights(counts.size());
   for (size_t i = 0; i < counts.size(); ++i) {
     weights[i] = counts[i] ? std::pow(static_cast<double>(counts[i]), alpha) : 0;
   }
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (!(total > 0)) return false;
   unit.noise = AliasSampler(weights);
   // A value that only held-out rows have is never drawn; it is scored as if it were the rarest.
   const double rarest = 1 / total;
   for (const double w : weights) {
     unit.log_noise.push_back(static_cast<float>(std::log(w > 0 ? w / total : rarest)));
   }
+  return true;
 }
 
 }  // namespace
@@ -118,6 +121,21 @@ std::vector<float> first_pairs(const Encoding& encoding) {
   return out;
 }
 
+std::vector<std::vector<uint32_t>> units_of(const Encoding& encoding, const Config& config) {
+  std::vector<std::vector<uint32_t>> out;
+  std::map<std::string, size_t> together;
+  for (uint32_t g = 0; g < encoding.groups.size(); ++g) {
+    const Column& column = encoding.groups[g].column;
+    const bool target = column.name == config.target;
+    if (target ? is_head(config.loss) : !column.sampled) continue;
+    size_t unit = out.size();
+    if (!column.swap.empty()) unit = together.emplace(column.swap, unit).first->second;
+    if (unit == out.size()) out.emplace_back();
+    out[unit].push_back(g);
+  }
+  return out;
+}
+
 Problem make_problem(const Table& table, const Config& config) {
   const Encoding& encoding = table.encoding();
   const size_t n = encoding.groups.size();
@@ -142,17 +160,10 @@ Problem make_problem(const Table& table, const Config& config) {
   const size_t target = config.target.empty() ? Encoding::npos : encoding.group(config.target);
   const bool head = is_head(config.loss);
 
-  std::map<std::string, size_t> together;
   p.unit_of.assign(n, kNoRow);
-  for (size_t g = 0; g < n; ++g) {
-    const Column& column = encoding.groups[g].column;
-    if ((!column.sampled && g != target) || (head && g == target)) continue;
-    if (table.entities(g).size == 0) continue;  // not in these rows
-    size_t unit = p.units.size();
-    if (!column.swap.empty()) unit = together.emplace(column.swap, unit).first->second;
-    if (unit == p.units.size()) p.units.emplace_back();
-    p.units[unit].groups.push_back(static_cast<uint32_t>(g));
-    p.unit_of[g] = static_cast<uint32_t>(unit);
+  for (std::vector<uint32_t>& groups : units_of(encoding, config)) {
+    for (const uint32_t g : groups) p.unit_of[g] = static_cast<uint32_t>(p.units.size());
+    p.units.emplace_back().groups = std::move(groups);
   }
   std::vector<double> q1;
   for (Unit& unit : p.units) {
@@ -162,7 +173,10 @@ Problem make_problem(const Table& table, const Config& config) {
     } else {
       build_tuples(table, unit, counts);
     }
-    set_noise(unit, counts, config.alpha2);
+    if (!set_noise(unit, counts, config.alpha2)) {
+      q1.push_back(0);
+      continue;
+    }
     uint64_t rows = 0;
     for (const uint32_t g : unit.groups) rows += encoding.spaces[encoding.groups[g].space].rows();
     q1.push_back(std::pow(static_cast<double>(rows * std::max<size_t>(1, p.dim)), config.alpha1));
@@ -170,10 +184,15 @@ Problem make_problem(const Table& table, const Config& config) {
   const double total = std::accumulate(q1.begin(), q1.end(), 0.0);
   const double least = config.paper ? 0 : kLeastShare * total / static_cast<double>(q1.size());
   double sum = 0;
-  for (double& q : q1) sum += q = std::max(q, least);
+  for (double& q : q1) sum += q = q > 0 ? std::max(q, least) : 0;
+  sum = std::max(sum, 1e-300);
   for (double& q : q1) q /= sum;
   if (target != Encoding::npos) {
     for (double& q : q1) q *= config.mix;
+    const bool there = std::ranges::any_of(table.entities(target).counts, [](auto c) { return c; });
+    if (!there) {
+      throw Error(ErrorKind::kInput, "the target {} has no value in these rows", config.target);
+    }
     if (!head) q1[p.unit_of[target]] += 1 - config.mix;
   }
   for (size_t u = 0; u < p.units.size(); ++u) p.units[u].probability = q1[u];
@@ -238,8 +257,7 @@ bool draw(const Problem& p, const uint32_t* row, uint64_t index, Rng& rng, Examp
   return true;
 }
 
-Scratch::Scratch(const Problem& p)
-    : phi(p.groups, p.width), sums(3, p.width), present(p.groups), bias(p.groups) {
+Scratch::Scratch(const Problem& p) : phi(p.groups, p.width), sums(3, p.width), present(p.groups) {
   const auto values = static_cast<size_t>(p.negatives) + 1;
   size_t members = 1;
   for (const Unit& unit : p.units) members = std::max(members, unit.groups.size());

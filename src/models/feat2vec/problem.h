@@ -17,7 +17,12 @@ Config resolved(const Config& config, const Encoding& encoding, uint64_t rows = 
 // the schema says that two do not interact.
 std::vector<float> first_pairs(const Encoding& encoding);
 
-// `config` is resolved. The target's values are left to the model.
+// The groups of each unit. Depends on nothing but columns and settings, so that a unit keeps its
+// intercept whatever rows come later.
+std::vector<std::vector<uint32_t>> units_of(const Encoding& encoding, const Config& config);
+
+// `config` is resolved. A unit that these rows have no value of is never drawn; Error(kInput) if it
+// is the target's. The target's values are left to the model.
 Problem make_problem(const Table& table, const Config& config);
 
 }  // namespace kith::feat2vec
