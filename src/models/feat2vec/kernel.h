@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "core/line_vector.h"
 #include "core/matrix.h"
 #include "core/rng.h"
 #include "data/table.h"
@@ -82,14 +83,14 @@ struct Example {
 };
 
 // Buffers of one worker.
-struct Scratch {
+struct alignas(kCacheLine) Scratch {
   explicit Scratch(const Problem& problem);
   Matrix phi;         // of the contexts, by group
   Matrix candidates;  // of values that are no single row
   Matrix sums;        // c, gradients
   Matrix logits;      // slopes, and steps
-  std::vector<float*> rows;
-  std::vector<uint8_t> present;
+  LineVector<float*> rows;
+  LineVector<uint8_t> present;
   std::vector<Example> ahead;
 };
 

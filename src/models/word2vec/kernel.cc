@@ -22,13 +22,21 @@ using kith::HWY_NAMESPACE::inverse_root;
 using kith::HWY_NAMESPACE::logistic;
 using kith::HWY_NAMESPACE::VF;
 
+HWY_INLINE void prefetch_to_write(const float* p) {
+#if HWY_ARCH_X86
+  asm volatile("prefetchw %0" : : "m"(*p));
+#else
+  __builtin_prefetch(p, 1);
+#endif
+}
+
 struct SharedRows {
   Table table;
   Overlay::Copy at(uint32_t id) const { return {table.rows.row(id), table.energy + id}; }
   void prefetch(uint32_t id) const {
     const float* const row = table.rows.row(id);
     const size_t ahead = std::min<size_t>(table.rows.stride, 128);  // the rest streams in
-    for (size_t k = 0; k < ahead; k += 16) hwy::Prefetch(row + k);
+    for (size_t k = 0; k < ahead; k += 16) prefetch_to_write(row + k);
   }
 };
 struct PrivateRows {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/ids.h"
+#include "core/line_vector.h"
 #include "core/matrix.h"
 #include "core/rng.h"
 #include "models/word2vec/config.h"
@@ -22,8 +23,8 @@
 namespace kith::word2vec {
 
 // Rows and their energies: 1 + adapt * the sum of squared slopes a row has met, estimated from
-// one window in 32. A row's step is lr / sqrt(energy).
-inline constexpr uint64_t kEnergyEvery = 32;
+// one window in kEnergyEvery. A row's step is lr / sqrt(energy).
+inline constexpr uint64_t kEnergyEvery = 128;
 struct Table {
   Rows rows;
   float* energy;
@@ -75,24 +76,24 @@ struct Tally {
   Tally& operator+=(const Tally& other);
 };
 
-// Buffers of one worker, allocated once.
-class Scratch {
+// Buffers of one worker, allocated once; no two workers share a cache line of them.
+class alignas(kCacheLine) Scratch {
  public:
   Scratch(const Config& config, size_t stride);
 
   static size_t pool_size(const Config& config);  // a multiple of `negatives`, and 4
   static constexpr size_t kTile = 6;              // rows of the centre's side handled together
-  std::vector<float*> context, centre;            // rows of the window
-  std::vector<float*> context_energy, centre_energy;
-  std::vector<uint32_t> ids;  // of the centre's side
-  std::vector<float> weight;  // +1 for the centre, -multiplicity for noise, 0 for padding
-  Matrix step;                // one row: steps of the contexts, then of the centre's side
-  Matrix slopes;              // one row; tile by tile, contexts x tile
-  Matrix weights;             // a row per tile: the usual weights, repeated over contexts
-  Matrix own_weights;         // one row: the same when a noise word was drawn twice
-  Matrix mean;                // CBOW's hidden row, a row of zeros, and the hidden row's gradient
-  Matrix partial;             // one vector per context, for more than one tile
-  std::vector<uint32_t> pool;
+  LineVector<float*> context, centre;             // rows of the window
+  LineVector<float*> context_energy, centre_energy;
+  LineVector<uint32_t> ids;  // of the centre's side
+  LineVector<float> weight;  // +1 for the centre, -multiplicity for noise, 0 for padding
+  Matrix step;               // one row: steps of the contexts, then of the centre's side
+  Matrix slopes;             // one row; tile by tile, contexts x tile
+  Matrix weights;            // a row per tile: the usual weights, repeated over contexts
+  Matrix own_weights;        // one row: the same when a noise word was drawn twice
+  Matrix mean;               // CBOW's hidden row, a row of zeros, and the hidden row's gradient
+  Matrix partial;            // one vector per context, for more than one tile
+  LineVector<uint32_t> pool;
   size_t newest = 0;
 };
 

@@ -287,12 +287,13 @@ TEST(Word2VecNoise, FollowsItsWeightsAndIsNeverTheCentre) {
   for (size_t i = 0; i < kWords; ++i) weights[i] = 1.0 / static_cast<double>(i + 1);
   const AliasSampler sampler(weights);
   std::vector<WordId> words;
-  for (int i = 0; i < 20000; ++i) {
+  constexpr int kSentences = 160 * static_cast<int>(kEnergyEvery);  // two windows each
+  for (int i = 0; i < kSentences; ++i) {
     words.push_back(WordId{0});
     words.push_back(WordId{0});
     words.push_back(kSentenceEnd);
   }
-  const double draws = 20.0 * 40000 / kEnergyEvery;
+  const double draws = 20.0 * 2 * kSentences / kEnergyEvery;
   const double total = std::accumulate(weights.begin() + 1, weights.end(), 0.0);
   for (const Noise noise : {Noise::kWindow, Noise::kPair, Noise::kPool}) {
     const auto uses = noise_uses(noise, words, sampler, kWords);
