@@ -5,7 +5,7 @@
 set -eu
 
 build="make g++ cmake ninja-build pkg-config ccache libfmt-dev libtomlplusplus-dev
-  nlohmann-json3-dev libhwy-dev zlib1g-dev libzstd-dev libxxhash-dev libhnswlib-dev
+  nlohmann-json3-dev libhwy-dev libeigen3-dev zlib1g-dev libzstd-dev libxxhash-dev libhnswlib-dev
   libutf8proc-dev libsqlite3-dev libpq-dev libgtest-dev"
 test="$build wordnet-base python3 python3-numpy python3-gensim clang-format zstd postgresql"
 case "${1:-}" in

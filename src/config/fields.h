@@ -36,15 +36,26 @@ using Value = std::variant<bool, int64_t, double, std::string>;
 template <class E>
 struct EnumNames;  // specialise with `static constexpr std::array<std::string_view, N> names`
 
+struct Range {
+  double low, high;
+};
+
 template <class C, class T>
 struct Field {
   std::string_view name;
   T C::*member;
   std::string_view help;
   std::optional<double> low{}, high{};
+  std::optional<Range> search{};
 
-  constexpr Field between(double lo, double hi) const { return {name, member, help, lo, hi}; }
-  constexpr Field at_least(double lo) const { return {name, member, help, lo, {}}; }
+  constexpr Field between(double lo, double hi) const {
+    return {name, member, help, lo, hi, search};
+  }
+  constexpr Field at_least(double lo) const { return {name, member, help, lo, {}, search}; }
+  // Where good values are sought, on a logarithmic scale; 0 < lo < hi.
+  constexpr Field tuned(double lo, double hi) const {
+    return {name, member, help, low, high, Range{lo, hi}};
+  }
 };
 template <class C, class T>
 constexpr Field<C, T> field(std::string_view name, T C::*member, std::string_view help) {
@@ -58,6 +69,8 @@ struct FieldInfo {
   std::string default_text;  // as a user would type it
   bool is_flag = false;
   std::vector<std::string_view> choices;
+  std::optional<Range> search;
+  bool is_whole = false;  // a number without fraction
 };
 
 // "; did you mean X?" for the known word nearest to a wrong one, or nothing.
@@ -151,7 +164,9 @@ std::vector<FieldInfo> field_infos() {
                    .type = detail::type_name<T>(),
                    .default_text = detail::show(defaults.*(f.member)),
                    .is_flag = std::is_same_v<T, bool>,
-                   .choices = {}};
+                   .choices = {},
+                   .search = f.search,
+                   .is_whole = std::is_integral_v<T> && !std::is_same_v<T, bool>};
     if constexpr (std::is_enum_v<T>) {
       info.choices.assign(EnumNames<T>::names.begin(), EnumNames<T>::names.end());
     }

@@ -24,6 +24,7 @@ struct Progress {
   bool epoch_done = false;         // this report closes the epoch
   std::optional<double> held_out;  // set when it was measured at this point
   const char* note = nullptr;      // something the user should read, such as a rollback
+  bool kept = false;  // the last report: `held_out` is of what was kept, an earlier epoch's
 };
 
 // Everything about a training job that is not the model's business: threads, seed, progress,

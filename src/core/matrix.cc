@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "core/error.h"
@@ -13,10 +14,29 @@ namespace kith {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+// Smaller ones come from the heap: a mapping costs some microseconds and a lock that all threads
+// share, which is more than a decomposition of a few rows takes.
+constexpr size_t kMapped = size_t{64} << 10;
+constexpr std::align_val_t kLine{64};
+
+void* allocate(size_t bytes) {
+  if (bytes < kMapped) {
+    void* const p = ::operator new(bytes, kLine, std::nothrow);
+    return p ? std::memset(p, 0, bytes) : nullptr;
+  }
+  void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return p == MAP_FAILED ? nullptr : p;
+}
 
 }  // namespace
 
-void detail::Unmap::operator()(float* p) const { munmap(p, bytes); }
+void detail::Unmap::operator()(float* p) const {
+  if (bytes < kMapped) {
+    ::operator delete(p, kLine);
+  } else {
+    munmap(p, bytes);
+  }
+}
 
 Matrix::Matrix(size_t rows, size_t cols) : rows_(rows), cols_(cols), stride_(padded(cols)) {
   if (rows == 0 || cols == 0) return;
@@ -26,8 +46,8 @@ Matrix::Matrix(size_t rows, size_t cols) : rows_(rows), cols_(cols), stride_(pad
                 cols);
   }
   const size_t bytes = rows * stride_ * sizeof(float);
-  void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) {
+  void* const p = allocate(bytes);
+  if (!p) {
     throw Error(ErrorKind::kLimit, "no memory for a table of {} x {} floats ({} MB)", rows, cols,
                 bytes >> 20);
   }

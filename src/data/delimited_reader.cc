@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV and TSV, as RFC 4180 says and as people write them: any delimiter, \n or \r\n, a byte-order
 // mark, quotes inside bare cells. Cells are views into the buffer; only doubled quotes are
-// rewritten, in place. In tables with tabs a cell may begin with a quote that means nothing
+// rewritten, in place. In tables with tabs or :: a cell may begin with a quote that means nothing
 // ("Alien" 3): if text follows the closing quote, or there is none, the cell is taken as it stands.
 #include <algorithm>
 #include <array>
@@ -25,27 +25,31 @@ ByteSet byte_set(std::initializer_list<char> bytes) {
   return out;
 }
 
-std::string shown_delimiter(char delimiter) {
-  return delimiter == '\t' ? "a tab" : fmt::format("\"{}\"", delimiter);
+std::string shown_delimiter(Delimiter d) {
+  if (d == '\t') return "a tab";
+  return fmt::format("\"{}\"", std::string(d.twice ? 2 : 1, d.byte));
 }
 
 class DelimitedReader final : public TableReader {
  public:
-  DelimitedReader(std::unique_ptr<ByteSource> source, std::string name, char delimiter, bool header)
+  DelimitedReader(std::unique_ptr<ByteSource> source, std::string name, Delimiter delimiter,
+                  const TableOptions& options)
       : name_(std::move(name)),
         delimiter_(delimiter),
-        bare_stops_(byte_set({delimiter, '\n', '\0'})),
+        quotes_may_mean_nothing_(delimiter == '\t' || delimiter.twice),
+        bare_stops_(byte_set({delimiter.byte, '\n', '\0'})),
         quoted_stops_(byte_set({'"', '\n', '\0'})),
-        header_(header),
+        header_(options.header),
         buffer_(std::move(source)) {
     skip_mark();
     do {
       if (!read_record()) {
         throw Error(ErrorKind::kInput, "{}: there is no row; give a table with {}", name_,
-                    header ? "a first row that names the columns" : "at least one row");
+                    header_ ? "a first row that names the columns" : "at least one row");
       }
     } while (blank_);
-    header ? take_header() : number_columns();
+    if (header_ && options.is_header) header_ = options.is_header(texts());
+    header_ ? take_header() : number_columns();
   }
 
   const std::vector<std::string>& columns() const override { return columns_; }
@@ -83,6 +87,12 @@ class DelimitedReader final : public TableReader {
     const std::string_view start(buffer_.row(), buffer_.size());
     check_encoding(start, name_);
     if (start.starts_with(kUtf8Mark)) buffer_.skip(kUtf8Mark.size());
+  }
+
+  std::vector<std::string_view> texts() {
+    std::vector<std::string_view> out;
+    for (Span& span : spans_) out.push_back(text_of(span));
+    return out;
   }
 
   void take_header() {
@@ -133,13 +143,24 @@ class DelimitedReader final : public TableReader {
     }
     if (buffer_.row()[at] != '"' || !take_quoted(at)) take_bare(at);
     if (buffer_.row()[at] == '\n') return false;
-    ++at;
+    at += delimiter_.twice ? 2 : 1;
     return true;
+  }
+
+  // Whether the delimiter stands at `at`.
+  bool delimits(size_t at) {
+    if (buffer_.row()[at] != delimiter_.byte) return false;
+    if (!delimiter_.twice) return true;
+    if (at + 1 == buffer_.size()) grow();
+    return buffer_.row()[at + 1] == delimiter_.byte;
   }
 
   void take_bare(size_t& at) {
     const size_t begin = at;
     at = find(bare_stops_, at);
+    while (delimiter_.twice && buffer_.row()[at] != '\n' && !delimits(at)) {
+      at = find(bare_stops_, at + 1);
+    }
     size_t end = at;
     if (buffer_.row()[at] == '\n' && end > begin && buffer_.row()[end - 1] == '\r') --end;
     spans_.push_back({begin, end, false});
@@ -162,9 +183,8 @@ class DelimitedReader final : public TableReader {
     if (next < buffer_.size() && buffer_.row()[next] == '\r' && buffer_.row()[next + 1] == '\n') {
       ++next;
     }
-    const char follows = buffer_.row()[next];
-    if (!closed || (follows != '\n' && follows != delimiter_)) {
-      if (delimiter_ != '\t') fail_quote(first_line, closed, next);
+    if (!closed || (buffer_.row()[next] != '\n' && !delimits(next))) {
+      if (!quotes_may_mean_nothing_) fail_quote(first_line, closed, next);
       next_line_ = first_line;
       return false;
     }
@@ -193,7 +213,7 @@ class DelimitedReader final : public TableReader {
       }
       // A quote that means nothing may be the last one of a large file.
       const bool give_up =
-          delimiter_ == '\t' && &stops == &quoted_stops_ && buffer_.size() > kMaxRowBytes;
+          quotes_may_mean_nothing_ && &stops == &quoted_stops_ && buffer_.size() > kMaxRowBytes;
       if (give_up || !grow()) return at;
     }
   }
@@ -257,7 +277,8 @@ class DelimitedReader final : public TableReader {
   }
 
   std::string name_;
-  char delimiter_;  // '\n' for none
+  Delimiter delimiter_;
+  bool quotes_may_mean_nothing_;
   ByteSet bare_stops_, quoted_stops_;
   bool header_;
   RowBuffer buffer_;
@@ -273,8 +294,8 @@ class DelimitedReader final : public TableReader {
 }  // namespace
 
 std::unique_ptr<TableReader> read_delimited(std::unique_ptr<ByteSource> source, std::string name,
-                                            char delimiter, bool header) {
-  return std::make_unique<DelimitedReader>(std::move(source), std::move(name), delimiter, header);
+                                            Delimiter delimiter, const TableOptions& options) {
+  return std::make_unique<DelimitedReader>(std::move(source), std::move(name), delimiter, options);
 }
 
 }  // namespace kith

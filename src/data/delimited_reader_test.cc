@@ -73,6 +73,29 @@ TEST(DelimitedReader, InTablesWithTabsAQuoteMayBeJustAQuote) {
       << "the quote of the next row closes nothing";
 }
 
+TEST(DelimitedReader, TwoColons) {
+  const std::string text =
+      "1::Alien: the film::x\n2::\"Cats\" and: dogs::\"a::b\"\n3::::y\r\n4:::::\n";
+  const Rows expected{{"1", "Alien: the film", "x"},
+                      {"2", "\"Cats\" and: dogs", "a::b"},
+                      {"3", kMissing, "y"},
+                      {"4", kMissing, ":"}};
+  for (const size_t piece : {1, 2, 3, 7, 1000}) {
+    EXPECT_EQ(rows_of(*table_of(text, {.header = false}, piece)), expected) << piece;
+    EXPECT_EQ(rows_of(*table_of(text, {.delimiter = "::", .header = false}, piece)), expected);
+  }
+  expect_part("the delimiter is \"::\"", refusal("a::b\n1::2\n3\n", {.delimiter = "::"}));
+  expect_part("or ::", message_of(ErrorKind::kUsage, [] { table_of("a", {.delimiter = ":,"}); }));
+}
+
+TEST(DelimitedReader, WhetherThereIsAHeaderCanBeAsked) {
+  TableOptions options;
+  options.is_header = [](auto cells) { return cells[1] == "say \"x\""; };
+  EXPECT_EQ(table_of("a,\"say \"\"x\"\"\"\n1,2\n", options)->columns(), (Names{"a", "say \"x\""}));
+  EXPECT_EQ(table_of("1,2\n", options)->columns(), (Names{"c1", "c2"}));
+  EXPECT_EQ(rows("1,2\n3,4\n", options), (Rows{{"1", "2"}, {"3", "4"}}));
+}
+
 TEST(DelimitedReader, OneColumn) {
   EXPECT_EQ(rows("word\na, b\nc\n\nd, e, f\n\n"), (Rows{{"a, b"}, {"c"}, {kMissing}, {"d, e, f"}}));
   EXPECT_EQ(rows("word\n\"\"\nx"), (Rows{{kMissing}, {"x"}}));
@@ -103,6 +126,12 @@ TEST(DelimitedReader, TheDelimiterIsFound) {
   EXPECT_EQ(find_delimiter("word\n", true), '\n');
   EXPECT_EQ(find_delimiter("", true), '\n');
   EXPECT_EQ(find_delimiter("a,b\n1,2\n3", false), ',') << "the last line is cut";
+  EXPECT_EQ(find_delimiter("1::a: b::x|y\n2::c, d::x|z\n", true), Delimiter(':', true));
+  EXPECT_EQ(find_delimiter("a:b\n1:2\n", true), '\n');
+  EXPECT_EQ(find_delimiter("ip,n\n::1,2\n::2,3\n", true), ',');
+  EXPECT_EQ(find_delimiter("1 2 3\n4 5 6\n", true), '\n');
+  EXPECT_EQ(find_delimiter("1 2 3\n4 5 6\n", true, true), ' ');
+  EXPECT_EQ(find_delimiter("a b,c d e\n1,2\n", true, true), ',');
   EXPECT_EQ(rows("a:b\n1:2\n", {.delimiter = ":"}), (Rows{{"1", "2"}}));
   EXPECT_EQ(rows("a\tb\n1\t2,3\n", {.delimiter = "\\t"}), (Rows{{"1", "2,3"}}));
   EXPECT_EQ(rows("a;b\n1;2,3\n", {.format = TableFormat::kCsv}), (Rows{{"1", "2,3"}}));

@@ -10,11 +10,14 @@ namespace {
 constexpr size_t kMostRecords = 200;
 
 // How many cells each of the first records has; empty lines are passed over.
-std::vector<size_t> cells_of_records(std::string_view text, char delimiter, bool whole) {
+std::vector<size_t> cells_of_records(std::string_view text, Delimiter delimiter, bool whole) {
   std::vector<size_t> out;
   size_t cells = 1, length = 0;                               // of the record so far
   bool cell_starts = true, has_quotes = false, open = false;  // of the cell
-  for (const char c : text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool ends_cell =
+        c == delimiter.byte && (!delimiter.twice || text.substr(i + 1, 1).starts_with(c));
     if (c == '"' && (cell_starts || has_quotes)) {
       has_quotes = true;
       open = !open;  // a doubled quote closes and opens
@@ -26,8 +29,9 @@ std::vector<size_t> cells_of_records(std::string_view text, char delimiter, bool
       cell_starts = true;
       has_quotes = false;
       continue;
-    } else if (!open && c == delimiter) {
+    } else if (!open && ends_cell) {
       ++cells;
+      i += delimiter.twice ? 1 : 0;
       cell_starts = true;
       has_quotes = false;
       ++length;
@@ -51,16 +55,19 @@ double agreement(const std::vector<size_t>& cells) {
 
 }  // namespace
 
-char find_delimiter(std::string_view start, bool whole) {
-  char best = '\n';
+Delimiter find_delimiter(std::string_view start, bool whole, bool spaces) {
+  Delimiter best = '\n';
   double best_share = 0.5;
-  for (const char delimiter : {'\t', ',', ';', '|'}) {
+  for (const Delimiter delimiter :
+       {Delimiter('\t'), Delimiter(','), Delimiter(';'), Delimiter(':', true), Delimiter('|')}) {
     const double share = agreement(cells_of_records(start, delimiter, whole));
     if (share > best_share) {
       best = delimiter;
       best_share = share;
     }
   }
+  // Blanks stand inside cells as well, so they come last.
+  if (spaces && best == '\n' && agreement(cells_of_records(start, ' ', whole)) > 0.5) return ' ';
   return best;
 }
 

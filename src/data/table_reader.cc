@@ -54,14 +54,15 @@ TableFormat text_format(std::string_view start, const std::string& name) {
 }
 
 // The delimiter that the user gave; \t and tab for what a shell makes hard to type.
-std::optional<char> given_delimiter(const TableOptions& options) {
+std::optional<Delimiter> given_delimiter(const TableOptions& options) {
   const std::string& text = options.delimiter;
   if (text.empty()) return std::nullopt;
   if (text == "\\t" || text == "tab") return '\t';
+  if (text == "::") return Delimiter(':', true);
   if (text.size() != 1 || "\"\r\n"sv.find(text[0]) != std::string_view::npos) {
     throw Error(
         ErrorKind::kUsage,
-        "delimiter must be one character of ASCII that is no quote and no line end, or tab; "
+        "delimiter must be one character of ASCII that is no quote and no line end, or tab, or ::; "
         "got {}",
         shown(text));
   }
@@ -211,13 +212,13 @@ std::unique_ptr<TableReader> read_text_table(std::unique_ptr<ByteSource> source,
   if (format == TableFormat::kJson) {
     return read_json(std::move(stream), std::move(name), std::move(known));
   }
-  char delimiter = '\t';
+  Delimiter delimiter = '\t';
   if (const auto given = given_delimiter(options)) {
     delimiter = *given;
   } else if (format == TableFormat::kCsv) {
-    delimiter = find_delimiter(start, whole);
+    delimiter = find_delimiter(start, whole, options.spaces);
   }
-  return read_delimited(std::move(stream), std::move(name), delimiter, options.header);
+  return read_delimited(std::move(stream), std::move(name), delimiter, options);
 }
 
 void check_encoding(std::string_view start, std::string_view name) {

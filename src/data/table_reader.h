@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -23,6 +25,10 @@ struct TableOptions {
   std::string delimiter{};
   bool header = true;
   std::string query{};
+  // For callers who know what they expect, not for users. Whether the first row of a text table,
+  // cell by cell, names the columns; asked if `header` is set, and without it every first row does.
+  std::function<bool(std::span<const std::string_view>)> is_header{};
+  bool spaces = false;  // a blank may be the delimiter, if nothing else is
 
   static constexpr std::tuple fields{
       field("format", &TableOptions::format, "of the table; auto looks at name and content"),

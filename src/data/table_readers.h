@@ -58,9 +58,17 @@ class RowBuffer {
   bool ended_ = false;
 };
 
+// What stands between two cells: a character, or the same one twice, as in the "::" of MovieLens.
+struct Delimiter {
+  constexpr Delimiter(char byte, bool twice = false) : byte(byte), twice(twice) {}
+  char byte;  // '\n' for none
+  bool twice;
+  bool operator==(const Delimiter&) const = default;
+};
+
 // Each of them throws Error(kInput) for bytes that are no such table.
 std::unique_ptr<TableReader> read_delimited(std::unique_ptr<ByteSource> source, std::string name,
-                                            char delimiter, bool header);
+                                            Delimiter delimiter, const TableOptions& options);
 // `known`: the columns, if an earlier source has settled them; empty to find them.
 std::unique_ptr<TableReader> read_json(std::unique_ptr<ByteSource> source, std::string name,
                                        std::vector<std::string> known);
@@ -74,8 +82,9 @@ std::unique_ptr<TableReader> read_text_table(std::unique_ptr<ByteSource> source,
                                              std::vector<std::string> known = {});
 
 // The delimiter that cuts most of the first records into the same number of cells, more than one;
-// '\n' (so: one column) if none does. `whole`: the text does not go on behind `start`.
-char find_delimiter(std::string_view start, bool whole);
+// '\n' (so: one column) if none does. `whole`: the text does not go on behind `start`. `spaces`: a
+// blank may be it.
+Delimiter find_delimiter(std::string_view start, bool whole, bool spaces = false);
 
 // Error(kInput) for a name that is empty or stands twice; `remedy` ends the message.
 void check_column_names(const std::vector<std::string>& names, std::string_view where,

@@ -66,8 +66,9 @@ class TextModel : public Model {
   virtual void train(const Corpus& corpus, Job& job) = 0;
 };
 
-// What a model learns from: nothing, a TextModel from text, a TableModel from a table.
-enum class InputKind { kNone, kText, kTable };
+// What a model learns from: nothing, a TextModel from text, a TableModel from a table, a
+// RatingsModel from ratings.
+enum class InputKind { kNone, kText, kTable, kRatings };
 
 struct ModelInfo {
   std::string_view name, summary;

@@ -41,8 +41,8 @@ class AnalogyTile {
         questions_(questions),
         words_(words_of(questions)),
         unit_(words_.size(), space.dim()),
-        block_(space),
-        collector_(space, block_.capacity()),
+        block_(space.unit().view(), space.dim()),
+        collector_(space.zero_rows(), block_.capacity()),
         cosines_(words_.size(), block_.capacity()),
         scores_(1, block_.capacity()) {
     for (size_t i = 0; i < words_.size(); ++i) {
@@ -106,7 +106,7 @@ class AnalogyTile {
 std::vector<std::vector<Neighbour>> analogies(const Space& space,
                                               std::span<const Analogy> questions, AnalogyRule rule,
                                               const SearchOptions& options) {
-  return query::search_tiles(space, questions.size(), kTileQuestions, options,
+  return query::search_tiles(space.size(), questions.size(), kTileQuestions, options,
                              [&](const query::Tile& tile, std::span<query::TopList> best) {
                                const auto asked =
                                    questions.subspan(tile.first, tile.last - tile.first);

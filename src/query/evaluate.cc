@@ -88,7 +88,7 @@ EvalKind recognise_eval_file(const std::string& path) {
 AnalogyResult evaluate_analogies(const Space& space, const std::string& path, AnalogyRule rule,
                                  size_t restrict_to, int threads) {
   AnalogyResult result;
-  const size_t limit = query::rows_asked(space, restrict_to);
+  const size_t limit = query::rows_asked(space.size(), restrict_to);
   const Questions questions = read_questions(space, path, limit, result);
   const auto answers = analogies(space, questions.asked, rule,
                                  {.top = 1, .restrict_to = restrict_to, .threads = threads});

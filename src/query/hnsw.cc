@@ -179,8 +179,8 @@ std::vector<std::vector<Neighbour>> HnswIndex::search(
     const Matrix& queries, std::span<const std::vector<uint32_t>> exclude,
     const SearchOptions& options, int beam) const {
   const Space& space = impl_->space;
-  query::check_queries(space, queries, exclude);
-  if (query::rows_asked(space, options.restrict_to) < space.size()) {
+  query::check_queries(space.dim(), queries, exclude);
+  if (query::rows_asked(space.size(), options.restrict_to) < space.size()) {
     return exact_neighbours(space, queries, exclude, options);
   }
   std::vector<std::vector<Neighbour>> answers(queries.rows());

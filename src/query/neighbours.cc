@@ -24,19 +24,33 @@ std::string shown(std::string_view name) {
   return std::string(name.substr(0, cut)) + "...";
 }
 
+// What is asked of which rows.
+struct Asked {
+  const Matrix& rows;
+  std::span<const uint32_t> never;
+  const Matrix& queries;
+  std::span<const std::vector<uint32_t>> exclude;
+  bool cosine;  // the rows have length 1, and so shall the queries
+};
+
 class ExactTile {
  public:
-  ExactTile(const Space& space, const Matrix& queries,
-            std::span<const std::vector<uint32_t>> exclude, const query::Tile& tile)
+  ExactTile(const Asked& asked, const query::Tile& tile)
       : tile_(tile),
-        unit_(tile.last - tile.first, queries.cols()),
-        excluded_(unit_.rows()),
-        asked_(unit_.rows()),
-        block_(space),
-        collector_(space, block_.capacity()),
-        scores_(std::min(kScoredQueries, unit_.rows()), block_.capacity()) {
-    for (size_t q = 0; q < unit_.rows(); ++q) {
-      asked_[q] = query::copy_unit(queries.row(tile.first + q), unit_.row(q));
+        queries_(tile.last - tile.first, asked.queries.cols()),
+        excluded_(queries_.rows()),
+        asked_(queries_.rows(), 1),
+        block_(asked.rows.view(), asked.rows.cols()),
+        collector_(asked.never, block_.capacity()),
+        scores_(std::min(kScoredQueries, queries_.rows()), block_.capacity()) {
+    const auto& exclude = asked.exclude;
+    for (size_t q = 0; q < queries_.rows(); ++q) {
+      const auto query = asked.queries.row(tile.first + q);
+      if (asked.cosine) {
+        asked_[q] = query::copy_unit(query, queries_.row(q));
+      } else {
+        std::copy(query.begin(), query.end(), queries_.row(q).begin());
+      }
       if (exclude.empty()) continue;
       excluded_[q] = exclude[tile.first + q];
       std::sort(excluded_[q].begin(), excluded_[q].end());
@@ -46,16 +60,16 @@ class ExactTile {
   void run(std::span<query::TopList> best) {
     for (size_t row = tile_.row_first; row < tile_.row_last; row += block_.capacity()) {
       block_.load(row, std::min(block_.capacity(), tile_.row_last - row));
-      for (size_t q = 0; q < unit_.rows(); q += kScoredQueries) {
-        score_some(q, std::min(kScoredQueries, unit_.rows() - q), best);
+      for (size_t q = 0; q < queries_.rows(); q += kScoredQueries) {
+        score_some(q, std::min(kScoredQueries, queries_.rows() - q), best);
       }
     }
   }
 
  private:
   void score_some(size_t first, size_t count, std::span<query::TopList> best) {
-    const ConstRows unit = std::as_const(unit_).view();
-    block_.score({unit.row(first), unit.stride}, count, scores_.view());
+    const ConstRows from = std::as_const(queries_).view();
+    block_.score({from.row(first), from.stride}, count, scores_.view());
     for (size_t i = 0; i < count; ++i) {
       const size_t q = first + i;
       if (asked_[q]) collector_.collect(block_, scores_.view().row(i), excluded_[q], best[q]);
@@ -63,13 +77,21 @@ class ExactTile {
   }
 
   query::Tile tile_;
-  Matrix unit_;
+  Matrix queries_;
   std::vector<std::vector<uint32_t>> excluded_;
   std::vector<uint8_t> asked_;  // false for a zero query
   query::RowBlock block_;
   query::Collector collector_;
   Matrix scores_;
 };
+
+std::vector<std::vector<Neighbour>> search(const Asked& asked, const SearchOptions& options) {
+  query::check_queries(asked.rows.cols(), asked.queries, asked.exclude);
+  return query::search_tiles(asked.rows.rows(), asked.queries.rows(), kTileQueries, options,
+                             [&](const query::Tile& tile, std::span<query::TopList> best) {
+                               ExactTile(asked, tile).run(best);
+                             });
+}
 
 }  // namespace
 
@@ -97,11 +119,13 @@ uint32_t Space::row(std::string_view name) const {
 std::vector<std::vector<Neighbour>> exact_neighbours(const Space& space, const Matrix& queries,
                                                      std::span<const std::vector<uint32_t>> exclude,
                                                      const SearchOptions& options) {
-  query::check_queries(space, queries, exclude);
-  return query::search_tiles(space, queries.rows(), kTileQueries, options,
-                             [&](const query::Tile& tile, std::span<query::TopList> best) {
-                               ExactTile(space, queries, exclude, tile).run(best);
-                             });
+  return search({space.unit(), space.zero_rows(), queries, exclude, true}, options);
+}
+
+std::vector<std::vector<Neighbour>> highest_products(const Matrix& rows, const Matrix& queries,
+                                                     std::span<const std::vector<uint32_t>> exclude,
+                                                     const SearchOptions& options) {
+  return search({rows, {}, queries, exclude, false}, options);
 }
 
 }  // namespace kith

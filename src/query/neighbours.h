@@ -54,6 +54,11 @@ std::vector<std::vector<Neighbour>> exact_neighbours(const Space& space, const M
                                                      std::span<const std::vector<uint32_t>> exclude,
                                                      const SearchOptions& options);
 
+// The same with the plain product instead of the cosine: lengths count, and any query is answered.
+std::vector<std::vector<Neighbour>> highest_products(const Matrix& rows, const Matrix& queries,
+                                                     std::span<const std::vector<uint32_t>> exclude,
+                                                     const SearchOptions& options);
+
 // An HNSW graph over the rows, in memory only: the vectors once more and about 9 bytes x links a
 // row. The same contract as exact_neighbours, approximate: scores are exact, but a row may be
 // missed. One thread builds the same graph every time; several do not. Borrows the space.

@@ -218,5 +218,39 @@ TEST(TopList, KeepsTheBestInAnyOrder) {
   EXPECT_TRUE(same({best.take()}, {expected}));
 }
 
+// Integers, so that sums are exact and ties are ties: every row compared, lengths included.
+TEST(HighestProducts, EqualComparingEveryRow) {
+  const Matrix rows = integer_matrix(700, 19, 1), queries = integer_matrix(130, 19, 2);
+  Lists exclude(queries.rows());
+  for (uint32_t q = 0; q < exclude.size(); ++q) {
+    for (uint32_t r = q; r < rows.rows(); r += 7) exclude[q].push_back(r);
+  }
+  for (const int threads : {1, 4}) {
+    const auto found = highest_products(rows, queries, exclude, {.top = 12, .threads = threads});
+    for (size_t q = 0; q < queries.rows(); ++q) {
+      std::vector<Neighbour> all;
+      for (uint32_t r = 0; r < rows.rows(); ++r) {
+        if (std::ranges::find(exclude[q], r) != exclude[q].end()) continue;
+        float product = 0;
+        for (size_t k = 0; k < 19; ++k) product += rows.row(r)[k] * queries.row(q)[k];
+        all.push_back({r, product});
+      }
+      std::ranges::sort(all, query::better);
+      ASSERT_EQ(found[q].size(), 12u);
+      for (size_t i = 0; i < 12; ++i) {
+        EXPECT_EQ(found[q][i].row, all[i].row);
+        EXPECT_EQ(found[q][i].score, all[i].score);
+      }
+    }
+  }
+}
+
+TEST(HighestProducts, ZeroQueriesAreAnsweredToo) {
+  const auto found = highest_products(integer_matrix(5, 3, 1), Matrix(1, 3), {}, {.top = 2});
+  ASSERT_EQ(found[0].size(), 2u);
+  EXPECT_EQ(found[0][0].row, 0u);
+  EXPECT_EQ(found[0][1].row, 1u);
+}
+
 }  // namespace
 }  // namespace kith

@@ -57,42 +57,40 @@ bool copy_unit(std::span<const float> from, std::span<float> to) {
   return true;
 }
 
-RowBlock::RowBlock(const Space& space) : space_(&space) {
-  const size_t fit = kBlockFloats / panel_floats(std::max<size_t>(1, space.dim())) * kPanelRows;
+RowBlock::RowBlock(ConstRows rows, size_t dim) : rows_(rows), dim_(dim) {
+  const size_t fit = kBlockFloats / panel_floats(std::max<size_t>(1, dim)) * kPanelRows;
   capacity_ = std::clamp(fit, kPanelRows, kMostBlockRows);
-  panels_ = Matrix(capacity_ / kPanelRows, panel_floats(space.dim()));
+  panels_ = Matrix(capacity_ / kPanelRows, panel_floats(dim));
 }
 
 void RowBlock::score(ConstRows queries, size_t query_count, Rows scores) {
-  const ConstRows rows = space_->unit().view();
   if (query_count == 1 && !packed_) {
-    score_rows(queries.data, rows, first_, count_, space_->dim(), scores.data);
+    score_rows(queries.data, rows_, first_, count_, dim_, scores.data);
     return;
   }
   float* const panels = panels_.view().data;
-  if (!packed_) pack_panels(rows, first_, count_, space_->dim(), panels);
+  if (!packed_) pack_panels(rows_, first_, count_, dim_, panels);
   packed_ = true;
-  score_panels(queries, query_count, panels, divided_up(count_, kPanelRows), space_->dim(), scores);
+  score_panels(queries, query_count, panels, divided_up(count_, kPanelRows), dim_, scores);
 }
 
 void Collector::collect(const RowBlock& block, const float* scores,
                         std::span<const uint32_t> excluded, TopList& best) {
-  const std::span<const uint32_t> zeros = space_->zero_rows();
   const size_t found = positions_above(scores, block.count(), best.threshold(), positions_.data());
   for (size_t i = 0; i < found; ++i) {
     const auto row = static_cast<uint32_t>(block.first() + positions_[i]);
     const float score = scores[positions_[i]];
     if (!(score > best.threshold())) continue;  // it has risen since the block was scanned
     if (std::binary_search(excluded.begin(), excluded.end(), row)) continue;
-    if (std::binary_search(zeros.begin(), zeros.end(), row)) continue;
+    if (std::binary_search(never_.begin(), never_.end(), row)) continue;
     best.offer({row, score});
   }
 }
 
 std::vector<std::vector<Neighbour>> search_tiles(
-    const Space& space, size_t questions, size_t tile_size, const SearchOptions& options,
+    size_t rows, size_t questions, size_t tile_size, const SearchOptions& options,
     const std::function<void(const Tile&, std::span<TopList>)>& body) {
-  const size_t rows = rows_asked(space, options.restrict_to);
+  rows = rows_asked(rows, options.restrict_to);
   std::vector<std::vector<Neighbour>> answers(questions);
   if (questions == 0 || rows == 0 || options.top == 0) return answers;
 
@@ -126,15 +124,15 @@ std::vector<std::vector<Neighbour>> search_tiles(
   return answers;
 }
 
-size_t rows_asked(const Space& space, size_t restrict_to) {
-  return restrict_to == 0 ? space.size() : std::min(restrict_to, space.size());
+size_t rows_asked(size_t rows, size_t restrict_to) {
+  return restrict_to == 0 ? rows : std::min(restrict_to, rows);
 }
 
-void check_queries(const Space& space, const Matrix& queries,
+void check_queries(size_t dim, const Matrix& queries,
                    std::span<const std::vector<uint32_t>> exclude) {
-  if (queries.rows() > 0 && queries.cols() != space.dim()) {
+  if (queries.rows() > 0 && queries.cols() != dim) {
     throw Error(ErrorKind::kUsage, "queries of {} numbers do not fit vectors of {}", queries.cols(),
-                space.dim());
+                dim);
   }
   if (!exclude.empty() && exclude.size() != queries.rows()) {
     throw Error(ErrorKind::kUsage, "{} lists of excluded rows do not fit {} queries",

@@ -41,17 +41,17 @@ bool copy_unit(std::span<const float> from, std::span<float> to);
 // A block of rows as panels, small enough for the second cache.
 class RowBlock {
  public:
-  explicit RowBlock(const Space& space);
+  RowBlock(ConstRows rows, size_t dim);
   size_t capacity() const { return capacity_; }  // rows, a multiple of kPanelRows
   void load(size_t first, size_t count) { first_ = first, count_ = count, packed_ = false; }
   size_t first() const { return first_; }
   size_t count() const { return count_; }
-  // Cosines of `query_count` unit vectors with the rows, into scores of capacity() columns.
+  // Products of `query_count` vectors with the rows, into scores of capacity() columns.
   void score(ConstRows queries, size_t query_count, Rows scores);
 
  private:
-  const Space* space_;
-  size_t capacity_, first_ = 0, count_ = 0;
+  ConstRows rows_;
+  size_t dim_, capacity_, first_ = 0, count_ = 0;
   bool packed_ = false;  // a single query does without
   Matrix panels_;
 };
@@ -59,13 +59,15 @@ class RowBlock {
 // Offers scored rows to a list, without those that may not answer.
 class Collector {
  public:
-  Collector(const Space& space, size_t block_rows) : space_(&space), positions_(block_rows) {}
+  // `never`: rows that answer nothing, rising.
+  Collector(std::span<const uint32_t> never, size_t block_rows)
+      : never_(never), positions_(block_rows) {}
   // `scores` are those of the rows in `block`; `excluded` is sorted.
   void collect(const RowBlock& block, const float* scores, std::span<const uint32_t> excluded,
                TopList& best);
 
  private:
-  const Space* space_;
+  std::span<const uint32_t> never_;
   std::vector<uint32_t> positions_;
 };
 
@@ -77,14 +79,14 @@ struct Tile {
 // Cuts `questions` into tiles of at most `tile_size`, and the rows into ranges when there are too
 // few tiles for the threads; calls body(tile, one list per question) and merges.
 std::vector<std::vector<Neighbour>> search_tiles(
-    const Space& space, size_t questions, size_t tile_size, const SearchOptions& options,
+    size_t rows, size_t questions, size_t tile_size, const SearchOptions& options,
     const std::function<void(const Tile&, std::span<TopList>)>& body);
 
-// The rows that may answer: the first `restrict_to`, or all for 0.
-size_t rows_asked(const Space& space, size_t restrict_to);
+// The rows that may answer, of so many: the first `restrict_to`, or all for 0.
+size_t rows_asked(size_t rows, size_t restrict_to);
 
-// Throws Error(kUsage) unless the queries fit the space and `exclude` has a list each or none.
-void check_queries(const Space& space, const Matrix& queries,
+// Throws Error(kUsage) unless the queries fit rows of `dim` and `exclude` has a list each or none.
+void check_queries(size_t dim, const Matrix& queries,
                    std::span<const std::vector<uint32_t>> exclude);
 
 }  // namespace kith::query

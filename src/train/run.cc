@@ -12,9 +12,10 @@ constexpr int kRollbacks = 3;
 }  // namespace
 
 bool TrainRun::run() {
-  if (state_.held_out.empty()) score_held_out();
-  const uint64_t total = plan_.blocks * static_cast<uint64_t>(plan_.epochs);
-  while (state_.block < total && !stopped_early_) {
+  if (state_.held_out.empty()) begin();
+  const int epochs = plan_.stop_after > 0 ? plan_.stop_after : plan_.epochs;
+  const uint64_t total = plan_.blocks * static_cast<uint64_t>(epochs);
+  while (state_.block < total && !stopped_early_ && !converged_) {
     if (job_.cancelled()) return false;
     try {
       segment();
@@ -23,7 +24,28 @@ bool TrainRun::run() {
       roll_back(e);
     }
   }
+  keep_the_best();
   return true;
+}
+
+// The end of a run that is watched: back to the best epoch if it was not the last.
+void TrainRun::keep_the_best() {
+  if (plan_.early_stop == 0 || state_.held_out.size() < 2) return;
+  if (best() + 1 == state_.held_out.end()) return;
+  take_best();
+  state_.kept = static_cast<uint64_t>(best() - state_.held_out.begin());
+  Progress report;
+  report.epoch = static_cast<int>(*state_.kept);
+  report.held_out = *best();
+  report.kept = true;
+  report.note = stopped_early_ ? "the held-out loss no longer fell" : nullptr;
+  std::tie(report.done, report.total) = progress();
+  job_.on_progress(report);
+}
+
+void TrainRun::begin() {
+  score_held_out();
+  if (plan_.start_counts && plan_.early_stop > 0 && !state_.held_out.empty()) keep_best();
 }
 
 // Trains up to the next safe point and reports it.
@@ -61,19 +83,21 @@ std::optional<double> TrainRun::score_held_out() {
   return loss;
 }
 
+std::vector<double>::const_iterator TrainRun::best() const {
+  const std::vector<double>& losses = state_.held_out;
+  return std::min_element(losses.begin() + (plan_.start_counts ? 0 : 1), losses.end());
+}
+
 // Early stopping: keeps the best parameters and puts them back when patience is over.
 void TrainRun::watch_held_out() {
   const auto patience = static_cast<size_t>(plan_.early_stop);
   const std::vector<double>& losses = state_.held_out;
   if (patience == 0 || losses.size() < 2) return;
-  const auto best = std::min_element(losses.begin() + 1, losses.end());
-  const auto since = static_cast<size_t>(losses.end() - best) - 1;
+  const auto since = static_cast<size_t>(losses.end() - best()) - 1;
   if (since == 0) {
     keep_best();
   } else if (since >= patience) {
-    take_best();
     stopped_early_ = true;
-    note_ = "the held-out loss no longer falls; stopped early with the best epoch's vectors";
   }
 }
 
@@ -88,7 +112,7 @@ void TrainRun::roll_back(const Error& reason) {
   const double scale = state_.lr_scale / 2;
   if (!job_.restore()) {
     restart();
-    score_held_out();
+    begin();
   }
   state_.lr_scale = scale;
   note_ = "a value was not finite: back to the last good state with half the learning rate";

@@ -24,7 +24,14 @@ struct RunState {
   double epoch_loss = 0;  // summed, and the steps it is of, in the epoch under way
   uint64_t epoch_steps = 0;
   std::vector<double> held_out;  // before training, then after each epoch
+  std::optional<uint64_t> kept;  // which of these is that of the parameters, if not the last
+  uint64_t refit = 0;  // epochs of the second run, on all data, once the first has told how many
   bool finished = false;
+  // Of the parameters, if it was measured.
+  std::optional<double> held_out_now() const {
+    if (held_out.empty()) return std::nullopt;
+    return kept && *kept < held_out.size() ? held_out[*kept] : held_out.back();
+  }
 };
 
 struct RunPlan {
@@ -32,12 +39,15 @@ struct RunPlan {
   int epochs;
   double lr;  // the first; it falls linearly over the whole run
   int early_stop;
+  bool start_counts = false;   // the state before the first epoch is an answer too, maybe the best
+  int stop_after = 0;          // epochs; 0: all. The rate falls as if there were all
+  const char* note = nullptr;  // for the user, with the first report
 };
 
 class TrainRun {
  public:
   TrainRun(const RunPlan& plan, RunState& state, Job& job)
-      : plan_(plan), state_(state), job_(job) {}
+      : plan_(plan), state_(state), job_(job), note_(plan.note) {}
   virtual ~TrainRun() = default;
   TrainRun(const TrainRun&) = delete;
   TrainRun& operator=(const TrainRun&) = delete;
@@ -65,6 +75,9 @@ class TrainRun {
   // run learned.
   virtual void restart() = 0;
 
+  // Called by train(): the epoch that it closes is the last one, for there is nothing left to gain.
+  void stop() { converged_ = true; }
+
   double rate(uint64_t epoch, uint64_t block) const {
     const double share = static_cast<double>(epoch * plan_.blocks + block) /
                          static_cast<double>(plan_.blocks * static_cast<uint64_t>(plan_.epochs));
@@ -72,17 +85,20 @@ class TrainRun {
   }
 
  private:
+  void begin();
   void segment();
   std::optional<double> score_held_out();
   void watch_held_out();
+  void keep_the_best();
+  std::vector<double>::const_iterator best() const;
   void roll_back(const Error& reason);
 
   const RunPlan plan_;
   RunState& state_;
   Job& job_;
-  bool stopped_early_ = false;
+  bool stopped_early_ = false, converged_ = false;
   int rollbacks_ = 0;
-  const char* note_ = nullptr;
+  const char* note_;
 };
 
 }  // namespace kith

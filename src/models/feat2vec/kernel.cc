@@ -12,6 +12,7 @@
 #include "hwy/foreach_target.h"  // compiles this file once per SIMD target
 #include "hwy/highway.h"
 #include "kernels/vec-inl.h"
+#include "train/loss-inl.h"
 #include "train/optimise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,11 +20,14 @@ namespace kith::feat2vec::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using kith::HWY_NAMESPACE::axpy;
+using kith::HWY_NAMESPACE::binary;
 using kith::HWY_NAMESPACE::dot;
 using kith::HWY_NAMESPACE::exp_minus;
 using kith::HWY_NAMESPACE::f32;
 using kith::HWY_NAMESPACE::logistic;
 using kith::HWY_NAMESPACE::optimise;
+using kith::HWY_NAMESPACE::Slope;
+using kith::HWY_NAMESPACE::slope_of;
 using kith::HWY_NAMESPACE::VF;
 
 struct SharedRows {
@@ -41,44 +45,10 @@ struct PrivateRows {
   void prefetch(uint32_t) const {}
 };
 
-// -log sigma(z) for the true value, -log sigma(-z) for noise, and its slope.
-struct Slope {
-  float loss, slope;
-};
-HWY_INLINE Slope binary(float z, bool truth) {
-  const auto l = logistic(hn::Set(f32, z));
-  const float sigma = hn::GetLane(l.sigma), softplus = hn::GetLane(l.loss);
-  return truth ? Slope{softplus - z, sigma - 1} : Slope{softplus, sigma};
-}
-
-// Loss and slope of a score s where y was wanted (classes: y = 0 or 1).
 HWY_INLINE Slope head_slope(Loss loss, float s, float y) {
-  const float e = s - y;
-  switch (loss) {
-    case Loss::kAbsolute:
-      return {std::abs(e), e > 0 ? 1.0f : e < 0 ? -1.0f : 0.0f};
-    case Loss::kHuber: {
-      constexpr float kBend = 1.345f;  // 95 % efficient on normal errors
-      const float a = std::abs(e);
-      return a <= kBend ? Slope{e * e / 2, e}
-                        : Slope{kBend * (a - kBend / 2), std::copysign(kBend, e)};
-    }
-    case Loss::kTukey: {
-      constexpr float kCut = 4.685f;  // likewise
-      const float t = 1 - e * e / (kCut * kCut);
-      if (t <= 0) return {kCut * kCut / 6, 0};
-      return {kCut * kCut / 6 * (1 - t * t * t), e * t * t};
-    }
-    case Loss::kLogistic:
-      return binary(s, y > 0.5f);
-    case Loss::kHinge: {
-      const float sign = y > 0.5f ? 1.0f : -1.0f;
-      const float gap = 1 - sign * s;
-      return gap > 0 ? Slope{gap, -sign} : Slope{0, 0};
-    }
-    default:
-      return {e * e / 2, e};
-  }
+  constexpr int kFirst = static_cast<int>(Loss::kSquared);  // the rest stand in the same order
+  static_assert(static_cast<int>(Loss::kHinge) - kFirst == static_cast<int>(NumberLoss::kHinge));
+  return slope_of(static_cast<NumberLoss>(static_cast<int>(loss) - kFirst), s, y);
 }
 
 template <class Access, Optimiser kOptimiser>

@@ -40,7 +40,8 @@ struct Config {
           .between(0, 1),
       field("epochs", &Config::epochs, "passes over the text").between(0, 10000),
       field("lr", &Config::lr, "first learning rate, falls linearly; 0 for the objective's own")
-          .between(0, 100),
+          .between(0, 100)
+          .tuned(0.01, 0.3),
       field("adapt", &Config::adapt, "how fast a row's own step shrinks with its gradients")
           .between(0, 1e6),
       field("gradient", &Config::gradient, "cbow: of the mean, or undivided like other tools"),

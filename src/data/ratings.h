@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Who rated what, and how: a sparse matrix of users x items with names on both sides. In memory 8
+// bytes a rating (and 8 with its time, where one is asked for), the names once.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "config/fields.h"
+#include "core/names.h"
+#include "data/sparse.h"
+#include "data/table_reader.h"
+
+namespace kith {
+
+enum class Duplicates { kLast, kFirst, kMean, kSum, kRefuse };
+
+struct RatingsOptions {
+  std::string user{}, item{}, rating{}, time{};
+  bool implicit = false;
+  Duplicates duplicates = Duplicates::kLast;
+
+  static constexpr std::tuple fields{
+      field("user", &RatingsOptions::user, "the column of users; else found by name or place"),
+      field("item", &RatingsOptions::item, "the column of items; else found"),
+      field("rating", &RatingsOptions::rating, "the column of ratings; else found"),
+      field("time", &RatingsOptions::time, "the column of times; else found"),
+      field("implicit", &RatingsOptions::implicit,
+            "a row is an interaction, and its rating only how strong; so it is without ratings"),
+      field("duplicates", &RatingsOptions::duplicates,
+            "what counts if a user rated an item more than once"),
+  };
+};
+
+struct Rating {
+  uint32_t user, item;
+  float value;
+};
+
+struct RatingsProfile {
+  uint64_t bytes = 0, rows = 0;
+  uint64_t duplicates = 0;  // rows that another of the same user and item took in
+  uint64_t missing = 0;     // rows without user, item or rating, left out
+  uint64_t trimmed = 0;     // rows with white space around user or item, which does not count
+  uint64_t held_out = 0;
+  std::string user_column = "user", item_column = "item", rating_column, time_column;
+};
+
+class Ratings {
+ public:
+  // Reads everything once. `holdout`: the share of the ratings to keep apart; which they are
+  // depends on user and item alone. `keep_times`: for splits by time. `base`: names to go on with,
+  // whose numbers stay. Error(kInput) with the place for a rating that is no finite number, is not
+  // above 0 where it says how strong an interaction was, or stands twice where that is refused.
+  static Ratings read(TableReader& reader, const RatingsOptions& options, double holdout,
+                      bool keep_times = false, const Ratings* base = nullptr,
+                      const std::function<void(uint64_t, double)>& on_read = {});
+  // From triples with the names already known; later duplicates win.
+  static Ratings of(Names users, Names items, std::vector<Rating> train,
+                    std::vector<Rating> held_out = {}, bool implicit = false);
+
+  const Names& users() const { return users_; }
+  const Names& items() const { return items_; }
+  const Sparse& train() const { return *train_; }       // users x items
+  const Sparse& held_out() const { return held_out_; }  // likewise
+  // Shared with the model that keeps them, so that they stand in memory once.
+  std::shared_ptr<const Sparse> share() const { return train_; }
+  bool implicit() const { return implicit_; }
+  // By entry of train(); empty unless they were asked for and there.
+  std::span<const int64_t> times() const { return times_; }
+  const RatingsProfile& profile() const { return profile_; }
+  // Of the ratings to train on.
+  double mean() const { return mean_; }
+  double deviation() const { return deviation_; }
+  float low() const { return low_; }
+  float high() const { return high_; }
+
+  // A hash of all of it: training is only resumed on the same ratings.
+  uint64_t fingerprint() const { return fingerprint_; }
+
+  // The same names with other ratings: a part to train on and a part held out.
+  Ratings with(Sparse train, Sparse held_out) const;
+  // All of them to train on.
+  Ratings whole() const { return with(merged(*train_, held_out_), {}); }
+
+ private:
+  void finish();  // statistics and fingerprint
+  Names users_, items_;
+  std::shared_ptr<const Sparse> train_ = std::make_shared<Sparse>();
+  Sparse held_out_;
+  std::vector<int64_t> times_;
+  bool implicit_ = false;
+  RatingsProfile profile_;
+  double mean_ = 0, deviation_ = 0;
+  float low_ = 0, high_ = 0;
+  uint64_t fingerprint_ = 0;
+};
+
+}  // namespace kith
+
+template <>
+struct kith::EnumNames<kith::Duplicates> {
+  static constexpr std::array<std::string_view, 5> names{"last", "first", "mean", "sum", "refuse"};
+};

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/ridge_row.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kith {
+
+bool cholesky(std::span<double> a, size_t n) {
+  for (size_t j = 0; j < n; ++j) {
+    for (size_t i = j; i < n; ++i) {
+      double sum = a[i * n + j];
+      for (size_t k = 0; k < j; ++k) sum -= a[i * n + k] * a[j * n + k];
+      if (i > j) {
+        a[i * n + j] = sum / a[j * n + j];
+      } else if (sum > 0) {
+        a[j * n + j] = std::sqrt(sum);
+      } else {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+void solve_lower(std::span<const double> l, size_t n, std::span<double> b) {
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t k = 0; k < i; ++k) b[i] -= l[i * n + k] * b[k];
+    b[i] /= l[i * n + i];
+  }
+}
+
+void solve_upper(std::span<const double> l, size_t n, std::span<double> b) {
+  for (size_t i = n; i-- > 0;) {
+    for (size_t k = i + 1; k < n; ++k) b[i] -= l[k * n + i] * b[k];
+    b[i] /= l[i * n + i];
+  }
+}
+
+namespace {
+
+// min x^T A x / 2 - b^T x over x >= 0, one coordinate after the other; A is whole.
+std::vector<double> solve_nonnegative(std::span<const double> a, std::span<const double> b) {
+  const size_t n = b.size();
+  std::vector<double> x(n, 0.0);
+  for (int sweep = 0; sweep < 200; ++sweep) {
+    double moved = 0;
+    for (size_t i = 0; i < n; ++i) {
+      double slope = -b[i];
+      for (size_t k = 0; k < n; ++k) slope += a[i * n + k] * x[k];
+      const double next = std::max(0.0, x[i] - slope / a[i * n + i]);
+      moved = std::max(moved, std::abs(next - x[i]));
+      x[i] = next;
+    }
+    if (moved < 1e-9) break;
+  }
+  return x;
+}
+
+}  // namespace
+
+std::vector<float> solve_row(const RowProblem& p, const Matrix& others, double mean,
+                             Sparse::Row ratings) {
+  const size_t d = p.dim, n = d + (p.biases ? 1 : 0);
+  const size_t theirs = p.own == d ? d + 1 : d;  // where the other side has its bias
+  std::vector<double> a(n * n, 0.0), b(n, 0.0), x(n);
+  for (size_t r = 0; r < ratings.size(); ++r) {
+    const auto q = others.row(ratings.columns[r]);
+    std::copy_n(q.begin(), d, x.begin());
+    if (p.biases) x[d] = 1;
+    const double weight = p.unobserved > 0 ? ratings.values[r] : 1;
+    const double target =
+        p.unobserved > 0 ? 1 : static_cast<double>(ratings.values[r]) - mean - q[theirs];
+    for (size_t i = 0; i < n; ++i) {
+      b[i] += weight * target * x[i];
+      for (size_t j = 0; j <= i; ++j) a[i * n + j] += weight * x[i] * x[j];
+    }
+  }
+  for (size_t i = 0; i < d; ++i) {
+    a[i * n + i] += p.penalty;
+    for (size_t j = 0; p.unobserved > 0 && j <= i; ++j) {
+      a[i * n + j] += p.unobserved * p.gram[i * d + j];
+    }
+  }
+  if (p.biases) a[d * n + d] += p.bias_penalty;
+  // A direction that nothing speaks of stays at zero instead of failing.
+  for (size_t i = 0; i < n; ++i) a[i * n + i] += 1e-12 * (1 + a[i * n + i]);
+  if (p.nonnegative) {
+    for (size_t i = 0; i < n; ++i) {
+      for (size_t j = 0; j < i; ++j) a[j * n + i] = a[i * n + j];
+    }
+    b = solve_nonnegative(a, b);
+  } else if (cholesky(a, n)) {
+    solve_lower(a, n, b);
+    solve_upper(a, n, b);
+  } else {
+    std::ranges::fill(b, 0.0);
+  }
+  std::vector<float> out(d + 2, 0.0f);
+  for (size_t i = 0; i < d; ++i) out[i] = static_cast<float>(b[i]);
+  if (p.biases) out[p.own] = static_cast<float>(b[d]);
+  out[theirs] = 1;
+  return out;
+}
+
+}  // namespace kith
