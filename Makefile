@@ -17,7 +17,7 @@ configure = cmake --preset $(1) --log-level=WARNING -Wno-dev >build/$(1).log || 
 build = mkdir -p build && { $(call configure,$(1)); } && \
         cmake --build build/$(1) -j $(JOBS) $(addprefix --target ,$(2))
 
-.PHONY: all demo test check bench bench-words bench-tables format clean help
+.PHONY: all demo test check bench bench-words bench-tables bench-ratings format clean help
 .PHONY: test-asan test-tsan layers format-check tidy fuzz mutate
 .NOTPARALLEL:
 
@@ -40,7 +40,7 @@ check: ## everything: test, sanitizers, clang-tidy, fuzzing, mutated files
 	@tools/setup.sh check
 	@$(MAKE) --no-print-directory test test-asan test-tsan tidy fuzz mutate
 
-bench: bench-words bench-tables ## speed and quality beside peers: make bench DATA=folder
+bench: bench-words bench-tables bench-ratings ## speed and quality beside peers: make bench DATA=folder
 bench-words: ## words beside fasttext: make bench-words DATA=folder [BENCH="--quick"]
 	@test -n "$(DATA)" || { echo "make bench needs DATA=folder; see bench/README.md" >&2; exit 2; }
 	@tools/setup.sh bench
@@ -51,6 +51,11 @@ bench-tables: ## tables: make bench-tables DATA=folder [TABLES="--only cost"]
 	@tools/setup.sh bench
 	@$(call build,release,kith bench_make_table)
 	$(PYTHON) bench/tables.py --build build/release --data "$(DATA)" --out build/bench $(TABLES)
+bench-ratings: ## ratings: make bench-ratings DATA=folder [RATINGS="--only speed"]
+	@test -n "$(DATA)" || { echo "make bench needs DATA=folder; see bench/README.md" >&2; exit 2; }
+	@tools/setup.sh bench
+	@$(call build,release,kith bench_make_ratings)
+	$(PYTHON) bench/ratings.py --build build/release --data "$(DATA)" --out build/bench $(RATINGS)
 
 format: ## format all C++ in place
 	@tools/setup.sh test

@@ -42,7 +42,8 @@ std::span<const Command* const> commands();
 const Command& command(std::string_view name);  // Error(kUsage) with a suggestion
 
 extern const Command kTrain, kNear, kAnalogy, kSimilarity, kOdd, kEval, kExport, kImport, kInfo,
-    kPredict, kScore, kEmbed, kUpdate, kModels, kDemo, kHelp, kVersionCommand;
+    kPredict, kScore, kEmbed, kUpdate, kRecommend, kTune, kModels, kDemo, kRecoverDemo, kHelp,
+    kVersionCommand;
 
 // The sections of a command that has one struct of options and no models.
 template <class Options>

@@ -34,10 +34,10 @@ std::string command_names() {
 std::string words_for(const Command& c) {
   std::string out;
   if (c.name == "help") out = command_names() + " man completion bash zsh fish";
-  if (c.name == "help" || c.name == "train") {
-    for (const ModelInfo& m : models()) {
-      if (c.name == "help" || m.input != InputKind::kNone) out += ' ' + std::string(m.name);
-    }
+  for (const ModelInfo& m : models()) {
+    const bool fits = c.name == "help" || (c.name == "train" && m.input != InputKind::kNone) ||
+                      (c.name == "eval" && m.input == InputKind::kRatings);
+    if (fits) out += ' ' + std::string(m.name);
   }
   return out;
 }

@@ -4,10 +4,12 @@
 
 #include "commands.h"
 #include "core/error.h"
+#include "data/cells.h"
 #include "enums.h"
 #include "json.h"
 #include "model_file.h"
 #include "query/evaluate.h"
+#include "ratings_eval.h"
 #include "table_query.h"
 
 namespace kith::cli {
@@ -18,6 +20,8 @@ struct EvalOptions {
   AnalogyRule rule = AnalogyRule::kAdd;
   Side vectors = Side::kInput;
   std::string target, given, train;
+  int64_t top = 10;
+  std::string relevant;
   int threads = 0;
   bool json = false;
 
@@ -31,6 +35,11 @@ struct EvalOptions {
       field("given", &EvalOptions::given, "tables: from these columns, such as cast,year"),
       field("train", &EvalOptions::train,
             "tables: what the model was trained on, to measure skip-gram beside it"),
+      field("top", &EvalOptions::top, "ratings: how long a list of recommendations is")
+          .between(1, 1e6),
+      field(
+          "relevant", &EvalOptions::relevant,
+          "ratings: what should be recommended is rated so or higher; else above the user's mean"),
       field("threads", &EvalOptions::threads, "0 for all cores").between(0, 1024),
       field("json", &EvalOptions::json, "print JSON"),
   };
@@ -116,12 +125,101 @@ Json evaluate(const Space& space, const std::string& path, const EvalOptions& op
   return json_of(result);
 }
 
+// All that can be told; of the models' settings those of one, or of all that learn from ratings.
+std::vector<Section> sections_with(EvalOptions& options, TableOptions& table,
+                                   RatingsOptions& columns, SplitOptions& split,
+                                   std::span<const std::unique_ptr<Model>> models) {
+  std::vector<Section> out{{"Options", options},
+                           {"The table", table},
+                           {"The ratings", columns},
+                           {"Training on a part of the ratings (eval als FILE)", split}};
+  for (const auto& model : models) out.push_back(model->settings());
+  return out;
+}
+
+std::vector<std::unique_ptr<Model>> made_for_ratings(std::string_view only) {
+  std::vector<std::unique_ptr<Model>> out;
+  for (const ModelInfo& info : models()) {
+    const bool wanted = only.empty() || info.name == only;
+    if (wanted && info.input == InputKind::kRatings) out.push_back(info.make());
+  }
+  return out;
+}
+
+std::vector<Section> eval_sections(std::string_view topic) {
+  static EvalOptions options;
+  static TableOptions table;
+  static RatingsOptions columns;
+  static SplitOptions split;
+  static std::vector<std::unique_ptr<Model>> made;
+  made = topic.empty() ? std::vector<std::unique_ptr<Model>>() : made_for_ratings(topic);
+  return sections_with(options, table, columns, split, made);
+}
+
+RatingsEval ratings_eval(const EvalOptions& options) {
+  RatingsEval out{static_cast<size_t>(options.top), std::nullopt, options.threads, options.json};
+  if (options.relevant.empty()) return out;
+  out.relevant = parse_number(options.relevant);
+  if (!out.relevant) {
+    throw Error(ErrorKind::kUsage, "relevant must be a rating, a number; got {}", options.relevant);
+  }
+  return out;
+}
+
+// eval MODEL-NAME FILE...: the settings of the model are flags, too.
+int run_eval_training(Args args, const ModelInfo& info) {
+  EvalOptions options;
+  TableOptions table;
+  RatingsOptions columns;
+  SplitOptions split;
+  const auto made = made_for_ratings(info.name);
+  const std::vector<Section> sections = sections_with(options, table, columns, split, made);
+  const Arguments arguments = parse_arguments(args, sections);
+  if (arguments.positional.size() < 2) {
+    misused(kEval, fmt::format("eval {} needs a file of ratings", info.name));
+  }
+  kith::apply(arguments.settings, sections);
+  std::vector<Setting> own;
+  for (const Setting& s : arguments.settings) {
+    const auto has = [&](const Section& section) {
+      return std::ranges::any_of(section.fields, [&](const auto& f) { return f.name == s.name; });
+    };
+    if (std::none_of(sections.begin(), sections.end() - 1, has)) own.push_back(s);
+  }
+  return eval_training(info, {arguments.positional.begin() + 1, arguments.positional.end()}, own,
+                       ratings_eval(options), split, table, columns);
+}
+
+// The model's name, if it is one that can be trained here, and no file.
+const ModelInfo* named_model(Args args) {
+  EvalOptions options;
+  TableOptions table;
+  RatingsOptions columns;
+  SplitOptions split;
+  const auto made = made_for_ratings("");
+  const auto words =
+      parse_arguments(args, sections_with(options, table, columns, split, made)).positional;
+  for (const ModelInfo& info : models()) {
+    if (words.empty() || info.name != words[0]) continue;
+    if (info.input == InputKind::kRatings) return &info;
+    throw Error(ErrorKind::kUsage,
+                "eval trains models of ratings only; train {} first, and give its file", info.name);
+  }
+  return nullptr;
+}
+
 int run_eval(Args args) {
+  if (const ModelInfo* const info = named_model(args)) return run_eval_training(args, *info);
   EvalOptions options;
   TableOptions table_options;
-  const std::vector<std::string> words = parse(args, options, table_options);
+  RatingsOptions columns;
+  const std::vector<std::string> words = parse(args, options, table_options, columns);
   if (words.size() < 2) misused(kEval, "eval needs a model and a file of questions");
   OpenModel opened = open_model(words[0]);
+  if (is_ratings(*opened.model)) {
+    return eval_ratings(std::move(opened), {words.begin() + 1, words.end()}, ratings_eval(options),
+                        table_options, columns);
+  }
   if (dynamic_cast<TableModel*>(opened.model.get())) {
     return eval_table(std::move(opened), {words.begin() + 1, words.end()},
                       {options.target, options.given, options.train, options.threads, options.json},
@@ -159,16 +257,17 @@ int run_eval(Args args) {
 
 const Command kEval{
     "eval",
-    "MODEL FILE...",
+    "MODEL FILE... | NAME FILE...",
     "score a model by questions whose answers are known",
     {"kith eval words.kith questions-words.txt wordsim353.tsv",
-     "kith eval words.kith questions-words.txt --restrict 0 --rule mul --json",
+     "kith eval als ratings.dat --split user --folds 5",
      "kith eval movies.kith test.csv --target director --given cast --train movies.csv"},
     "What a file asks is seen from its lines: four words (Google's analogies), or two words and a "
     "number (human similarity). A model of a table is asked to fill the column --target of the "
-    "rows "
-    "of a table.",
-    sections_of<EvalOptions, TableOptions>,
+    "rows of a table, a model of ratings to predict ratings and to rank items. With the NAME of a "
+    "kind of model for ratings instead of a file, it is trained on a part of them and tested on "
+    "the rest.",
+    eval_sections,
     run_eval,
 };
 

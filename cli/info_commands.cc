@@ -72,6 +72,20 @@ int run_info(Args args) {
   return kDone;
 }
 
+std::string_view input_of(const ModelInfo& info) {
+  switch (info.input) {
+    case InputKind::kText:
+      return "text";
+    case InputKind::kTable:
+      return "table";
+    case InputKind::kRatings:
+      return "ratings";
+    case InputKind::kNone:
+      break;
+  }
+  return "none";
+}
+
 Json json_of(const FieldInfo& f) {
   Json out{{"name", f.name}, {"type", f.type}, {"default", f.default_text}, {"help", f.help}};
   if (!f.choices.empty()) out["choices"] = f.choices;
@@ -89,7 +103,7 @@ int run_models(Args args) {
       for (const FieldInfo& f : model->settings().fields) settings.push_back(json_of(f));
       all.push_back({{"name", info.name},
                      {"summary", info.summary},
-                     {"input", info.input == InputKind::kText ? "text" : "none"},
+                     {"input", input_of(info)},
                      {"settings", std::move(settings)}});
     }
     put_json(all);
@@ -97,8 +111,8 @@ int run_models(Args args) {
   }
   std::vector<std::vector<std::string>> rows;
   for (const ModelInfo& info : models()) {
-    rows.push_back({std::string(info.name), info.input == InputKind::kText ? "text" : "-",
-                    std::string(info.summary)});
+    rows.push_back(
+        {std::string(info.name), std::string(input_of(info)), std::string(info.summary)});
   }
   put_text(table(rows, "<<<"));
   if (is_terminal(Stream::kOut)) say("the settings of one: {} help word2vec", program);

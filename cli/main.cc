@@ -14,10 +14,10 @@
 namespace kith::cli {
 namespace {
 
-constexpr const Command* kCommands[] = {&kTrain,   &kNear,          &kAnalogy, &kSimilarity, &kOdd,
-                                        &kPredict, &kScore,         &kEmbed,   &kUpdate,     &kEval,
-                                        &kExport,  &kImport,        &kInfo,    &kModels,     &kDemo,
-                                        &kHelp,    &kVersionCommand};
+constexpr const Command* kCommands[] = {
+    &kTrain, &kNear,   &kAnalogy, &kSimilarity,  &kOdd,  &kPredict,       &kRecommend,
+    &kTune,  &kScore,  &kEmbed,   &kUpdate,      &kEval, &kExport,        &kImport,
+    &kInfo,  &kModels, &kDemo,    &kRecoverDemo, &kHelp, &kVersionCommand};
 
 int exit_code(ErrorKind kind) {
   switch (kind) {
@@ -98,6 +98,7 @@ int guarded(Args args) {
 std::span<const Command* const> commands() { return kCommands; }
 
 const Command& command(std::string_view name) {
+  if (name == "similar") name = kNear.name;  // as other tools call it
   std::vector<std::string_view> names;
   for (const Command* c : kCommands) {
     if (c->name == name) return *c;

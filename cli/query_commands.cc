@@ -10,6 +10,7 @@
 #include "json.h"
 #include "model_file.h"
 #include "query/analogy.h"
+#include "ratings_query.h"
 #include "table_query.h"
 
 namespace kith::cli {
@@ -37,6 +38,7 @@ struct NearOptions {
   int64_t restrict_to = 0;
   std::string queries;
   std::string to;
+  std::string names, names_column;
   int threads = 0;
   bool json = false;
 
@@ -51,6 +53,8 @@ struct NearOptions {
       field("queries", &NearOptions::queries,
             "read queries from this file, one a line; - is stdin"),
       field("to", &NearOptions::to, "tables: values of this column"),
+      field("names", &NearOptions::names, "ratings: show titles from this table, by item id"),
+      field("names-column", &NearOptions::names_column, "its column of titles; else found"),
       field("threads", &NearOptions::threads, "0 for all cores").between(0, 1024),
       field("json", &NearOptions::json, "one JSON object a query"),
   };
@@ -121,28 +125,6 @@ Query parse_query(const Space& space, const std::string& text) {
   return out;
 }
 
-std::vector<std::string> read_queries(const std::string& path) {
-  std::vector<std::string> out;
-  std::string line;
-  const auto add = [&] {
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty()) out.push_back(line);
-    line.clear();
-  };
-  const auto source = open_source(path);
-  for (auto piece = source->next(); !piece.empty(); piece = source->next()) {
-    for (const char c : piece) {
-      if (c == '\n') {
-        add();
-      } else {
-        line += c;
-      }
-    }
-  }
-  add();
-  return out;
-}
-
 void put_neighbours(const Space& space, const std::string& query, bool heading, bool json,
                     std::span<const Neighbour> found) {
   if (json) {
@@ -206,7 +188,7 @@ int run_near(Args args) {
   const std::string path = words.front();
   words.erase(words.begin());
   if (!options.queries.empty()) {
-    const auto more = read_queries(options.queries);
+    const auto more = read_lines(options.queries);
     words.insert(words.end(), more.begin(), more.end());
   }
   if (words.empty()) misused(kNear, "near needs a query, a word of the model");
@@ -221,6 +203,17 @@ int run_near(Args args) {
                       {options.to, static_cast<size_t>(options.top), options.json});
   }
   if (!options.to.empty()) throw Error(ErrorKind::kUsage, "--to is for models of tables");
+  if (is_ratings(*opened.model)) {
+    if (options.vectors != Side::kInput || options.restrict_to != 0) {
+      throw Error(ErrorKind::kUsage,
+                  "a model of ratings has one vector for each user and item; ask without --vectors "
+                  "and --restrict");
+    }
+    return near_ratings(std::move(opened), words,
+                        {options.names, options.names_column, static_cast<size_t>(options.top),
+                         options.threads, options.json});
+  }
+  if (!options.names.empty()) throw Error(ErrorKind::kUsage, "--names is for models of ratings");
   const AskedModel asked(std::move(opened), options.vectors);
 
   // One query that fails is an error. Of many, those that can be answered are.
@@ -312,7 +305,7 @@ const Command kNear{
      "kith near movies.kith 'cast=Sigourney Weaver' genres=Horror --to director"},
     "A query is a word, or an expression in one argument with spaces around + and -. A model of a "
     "table is asked with column=value: for what is like a value, or, with --to, for what goes with "
-    "part of a row.",
+    "part of a row; a model of ratings with item=ID or user=ID. similar is another name of near.",
     sections_of<NearOptions>,
     run_near,
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// predict, score, embed, update, and near for models of tables.
+// predict, score, embed, update, and near for models of tables; predict and update hand models of
+// ratings on.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -7,6 +8,7 @@
 #include "core/error.h"
 #include "enums.h"
 #include "json.h"
+#include "ratings_query.h"
 #include "table_query.h"
 
 namespace kith::cli {
@@ -39,11 +41,14 @@ Json json_of(const AskedTable& asked, size_t g, std::span<const Ranked> found,
 struct PredictOptions {
   std::string target;
   int64_t top = 10;
+  std::string output;
   bool json = false;
 
   static constexpr std::tuple fields{
       field("target", &PredictOptions::target, "the column to fill; else that of training"),
       field("top", &PredictOptions::top, "how many answers").between(1, 1e6),
+      field("output", &PredictOptions::output,
+            "ratings: the file to write (-o), the rows of FILE with predictions; else printed"),
       field("json", &PredictOptions::json, "one JSON object a row"),
   };
 };
@@ -103,10 +108,24 @@ void predict_row(AskedTable& asked, const SeenRow& row, size_t g, const PredictO
 int run_predict(Args args) {
   PredictOptions options;
   TableOptions table;
-  std::vector<std::string> words = parse(args, options, table);
+  RatingsOptions columns;
+  std::vector<std::string> words = parse(args, options, table, columns);
   if (words.size() < 2) misused(kPredict, "predict needs a model and column=value, or a file");
-  AskedTable asked = open_table_model(words[0], "predict");
+  OpenModel opened = open_model(words[0]);
+  if (!options.output.empty()) {
+    for (const std::string& word : words) check_distinct(word, options.output);
+    check_writable(options.output);
+  }
+  if (is_ratings(*opened.model)) {
+    words.erase(words.begin());
+    return predict_ratings(std::move(opened), words, {options.output, options.json}, table,
+                           columns);
+  }
+  AskedTable asked = as_table(std::move(opened), words[0], "predict");
   words.erase(words.begin());
+  if (!options.output.empty()) {
+    throw Error(ErrorKind::kUsage, "--output is for models of ratings; others print");
+  }
   const size_t g = target_of(asked, options.target);
   if (asked.group(g).column.type == ColumnType::kVector) {
     throw Error(ErrorKind::kUsage, "a column of vectors cannot be predicted");
@@ -360,16 +379,21 @@ struct UpdateOptions {
 int run_update(Args args) {
   UpdateOptions options;
   TableOptions table_options;
-  const std::vector<std::string> words = parse(args, options, table_options);
+  RatingsOptions columns;
+  const std::vector<std::string> words = parse(args, options, table_options, columns);
   if (words.size() < 2) misused(kUpdate, "update needs a model and a table of new rows");
   if (options.output.empty()) misused(kUpdate, "update needs a model file to write: -o MODEL");
   for (size_t i = 1; i < words.size(); ++i) check_distinct(words[i], options.output);
   check_writable(options.output);
   OpenModel opened = open_model(words[0]);
+  if (is_ratings(*opened.model)) {
+    return update_ratings(std::move(opened), {words.begin() + 1, words.end()},
+                          {options.output, options.json}, table_options, columns);
+  }
   auto* const model = dynamic_cast<TableModel*>(opened.model.get());
   if (!model) {
-    throw Error(ErrorKind::kUsage, "update is for models of tables; {} holds {}", words[0],
-                opened.kind);
+    throw Error(ErrorKind::kUsage, "update is for models of tables and ratings; {} holds {}",
+                words[0], opened.kind);
   }
   const auto reader = open_table({words.begin() + 1, words.end()}, table_options);
   const Encoding before = model->encoding();
@@ -465,12 +489,15 @@ int near_table(OpenModel opened, std::span<const std::string> terms, const Table
 const Command kPredict{
     "predict",
     "MODEL column=value... | FILE...",
-    "fill a column of a row, or of all rows of a table",
+    "fill a column of a row, or of all rows of a table; or say how a user would rate an item",
     {"kith predict movies.kith --target director 'cast=Sigourney Weaver|Tom Skerritt' year=1979",
-     "kith predict movies.kith --target year genres=Western",
-     "kith predict movies.kith --target director new.csv --top 1 --json"},
-    "Categories come with their probabilities, numbers as the expectation and the middle.",
-    sections_of<PredictOptions, TableOptions>,
+     "kith predict movies.kith --target director new.csv --top 1 --json",
+     "kith predict ratings.kith user=42 item=Alien"},
+    "Categories come with their probabilities, numbers as the expectation and the middle. Of a "
+    "user "
+    "or an item that a model of ratings does not know, it predicts the mean and the bias of the "
+    "other.",
+    sections_of<PredictOptions, TableOptions, RatingsOptions>,
     run_predict,
 };
 
@@ -503,14 +530,15 @@ const Command kEmbed{
 const Command kUpdate{
     "update",
     "MODEL FILE... -o MODEL",
-    "add the new values of new rows to a model, without training",
+    "add what new rows say to a model, without training",
     {"kith update movies.kith new.csv -o movies2.kith",
-     "kith update movies.kith new.csv -o movies.kith --json",
+     "kith update ratings.kith today.csv -o ratings.kith --json",
      "kith update movies.kith postgresql://localhost/films --query new_films -o movies2.kith"},
     "A new value is placed where its rows point: the mean of what the rest of each row asks for, "
     "mapped to where trained values lie. To train on instead: kith train feat2vec FILE --from "
-    "MODEL.",
-    sections_of<UpdateOptions, TableOptions>,
+    "MODEL. In a model of ratings, users with new ratings and new items are solved from all their "
+    "ratings.",
+    sections_of<UpdateOptions, TableOptions, RatingsOptions>,
     run_update,
 };
 

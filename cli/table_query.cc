@@ -12,7 +12,7 @@
 namespace kith::cli {
 namespace {
 
-TableModel& as_table(Model& model) {
+TableModel& table_in(Model& model) {
   auto* const table = dynamic_cast<TableModel*>(&model);
   if (!table) throw Error(ErrorKind::kUsage, "this is not a model of a table");
   return *table;
@@ -24,12 +24,15 @@ bool is_bag(const Column& c) { return c.type == ColumnType::kSet || c.type == Co
 
 AskedTable::AskedTable(OpenModel opened)
     : opened_(std::move(opened)),
-      model_(as_table(*opened_.model)),
+      model_(table_in(*opened_.model)),
       encoder_(model_.encoding()),
       values_(model_.encoding().groups.size()) {}
 
 AskedTable open_table_model(const std::string& path, std::string_view command) {
-  OpenModel opened = open_model(path);
+  return as_table(open_model(path), path, command);
+}
+
+AskedTable as_table(OpenModel opened, const std::string& path, std::string_view command) {
   if (!dynamic_cast<TableModel*>(opened.model.get())) {
     throw Error(ErrorKind::kUsage, "{} is for models of tables; {} holds {}", command, path,
                 opened.kind);

@@ -55,6 +55,7 @@ class AskedTable {
 
 // Error(kUsage) if the file holds a model of another kind.
 AskedTable open_table_model(const std::string& path, std::string_view command);
+AskedTable as_table(OpenModel opened, const std::string& path, std::string_view command);
 
 // The rows of a table as cells by group of a model; columns that it lacks are missing cells, and so
 // is what a column's type cannot read, with a warning for the first of each column.
@@ -129,6 +130,22 @@ std::vector<Section> sections_of(std::string_view) {
   static A a;
   static B b;
   return {Section("Options", a), Section("The table", b)};
+}
+// The same for commands that read ratings, too.
+template <class A, class B, class C>
+std::vector<std::string> parse(Args args, A& a, B& b, C& c) {
+  const std::array sections{Section("Options", a), Section("The table", b),
+                            Section("The ratings", c)};
+  Arguments arguments = parse_arguments(args, sections);
+  kith::apply(arguments.settings, sections);
+  return std::move(arguments.positional);
+}
+template <class A, class B, class C>
+std::vector<Section> sections_of(std::string_view) {
+  static A a;
+  static B b;
+  static C c;
+  return {Section("Options", a), Section("The table", b), Section("The ratings", c)};
 }
 
 }  // namespace kith::cli

@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "data/corpus.h"
 #include "data/encoding.h"
+#include "data/ratings.h"
 #include "data/table_reader.h"
 #include "models/model.h"
 #include "terminal.h"
@@ -78,12 +79,25 @@ struct TableUse {
   };
 };
 
+// How ratings are taken, beyond where they stand.
+struct RatingsUse {
+  double holdout = 0.05;
+
+  static constexpr std::tuple fields{
+      field("holdout", &RatingsUse::holdout,
+            "share of the ratings held out to score the model; 0 for none")
+          .between(0, 0.9),
+  };
+};
+
 struct TrainPlan {
   TrainOptions options;
   RunOptions run;
   CorpusOptions corpus;        // for text
-  TableOptions table_options;  // for tables
+  TableOptions table_options;  // for tables and ratings
   TableUse table;
+  RatingsOptions ratings_options;  // for ratings
+  RatingsUse ratings;
   const ModelInfo* info = nullptr;
   bool chosen = false;  // the user named no model
   std::unique_ptr<Model> model;
@@ -108,7 +122,7 @@ TrainPlan make_plan(Args args);
 struct TrainSummary {
   bool finished = false;
   TrainPlan plan;
-  std::string unit;   // what is counted: "word", "row"
+  std::string unit;   // what is counted: "word", "row", "rating"
   std::string next;   // what to ask the model
   uint64_t size = 0;  // units per epoch
   uint64_t vectors = 0;

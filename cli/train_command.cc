@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From text to a model file: read, check, train, keep checkpoints, check again, save.
+// From data to a model file: read, check, train, keep checkpoints, check again, save.
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -144,7 +144,7 @@ bool train_and_save(TrainSummary& out, TrainData& data, Job& job, Checkpoints& c
   };
   job.restore = [&] { return checkpoints.roll_back(); };
   const auto start = Clock::now();
-  data.train(job);
+  data.train(*plan.model, job);
   status.clear();
   out.training = seconds_since(start);
   out.loss = report.loss();
@@ -210,7 +210,16 @@ std::function<void(uint64_t, double)> reading_progress(Status& status) {
 }
 
 std::unique_ptr<TrainData> read_data(const TrainPlan& plan, Status& status) {
-  return plan.info->input == InputKind::kTable ? read_table(plan, status) : read_text(plan, status);
+  switch (plan.info->input) {
+    case InputKind::kTable:
+      return read_table(plan, status);
+    case InputKind::kRatings:
+      return read_ratings(plan, status);
+    case InputKind::kText:
+    case InputKind::kNone:
+      break;
+  }
+  return read_text(plan, status);
 }
 
 TrainSummary train(Args args) {
@@ -268,7 +277,7 @@ const Command kTrain{
     "learn vectors from data",
     {"kith train corpus.txt",
      "kith train word2vec news.txt.zst more.txt -o news.kith --tokens words --dim 200",
-     "kith train feat2vec movies.csv --target director --deterministic --seed 7"},
+     "kith train als ratings.dat -o films.kith --dim 100"},
     "Files are text, CSV, TSV, JSON or SQLite, plain, gzip or zstd; - is standard input, "
     "postgresql://... a database. Without MODEL, Kith looks at the "
     "data and says which it takes. Ctrl-C keeps a checkpoint; the same command with --resume "

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "data/rating_columns.h"
 #include "model_file.h"
 #include "models/table_model.h"
 #include "train.h"
@@ -14,7 +15,7 @@ namespace kith::cli {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view kTextModel = "word2vec", kTableModel = "feat2vec";
+constexpr std::string_view kTextModel = "word2vec", kTableModel = "feat2vec", kRatingsModel = "als";
 
 // Whether it looks like a table: by its name, or for a database by its first bytes.
 bool looks_like_table(const std::string& path) {
@@ -87,6 +88,7 @@ std::string choose_kind(const std::string& named, const std::string& stored,
                         const std::string& where, const std::string& file) {
   if (stored.empty()) {
     if (!named.empty()) return named;
+    if (looks_like_ratings(file)) return std::string(kRatingsModel);
     return std::string(looks_like_table(file) ? kTableModel : kTextModel);
   }
   if (!named.empty() && named != stored) {
@@ -194,6 +196,8 @@ std::vector<Section> train_sections(std::string_view name) {
   static CorpusOptions corpus;
   static TableOptions table_options;
   static TableUse table;
+  static RatingsOptions ratings_options;
+  static RatingsUse ratings;
   static const auto all = [] {
     std::vector<std::pair<const ModelInfo*, std::unique_ptr<Model>>> out;
     for (const ModelInfo& info : models()) {
@@ -206,9 +210,13 @@ std::vector<Section> train_sections(std::string_view name) {
     return name.empty() || kith::model(name).input == kind;
   };
   if (wanted(InputKind::kText)) out.emplace_back("The text", corpus);
-  if (wanted(InputKind::kTable)) {
+  if (wanted(InputKind::kTable) || wanted(InputKind::kRatings)) {
     out.emplace_back("The table", table_options);
-    out.emplace_back("Its columns", table);
+  }
+  if (wanted(InputKind::kTable)) out.emplace_back("Its columns", table);
+  if (wanted(InputKind::kRatings)) {
+    out.emplace_back("The ratings", ratings_options);
+    out.emplace_back("Of the ratings", ratings);
   }
   for (const auto& [info, model] : all) {
     if (name.empty() || info->name == name) out.push_back(model->settings());
@@ -221,6 +229,10 @@ std::vector<Section> TrainPlan::kept() {
   if (info->input == InputKind::kTable) {
     out.emplace_back("", table_options);
     out.emplace_back("", table);
+  } else if (info->input == InputKind::kRatings) {
+    out.emplace_back("", table_options);
+    out.emplace_back("", ratings_options);
+    out.emplace_back("", ratings);
   } else {
     out.emplace_back("", corpus);
   }

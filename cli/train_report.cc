@@ -56,11 +56,12 @@ void report_choice(const std::string& path, const ModelInfo& chosen, const Corpu
                    Status& status) {
   std::error_code none;
   const std::string shown = path == "-" ? "standard input" : shown_source(path);
-  const bool is_table = chosen.input == InputKind::kTable;
-  status.line(
-      labelled("see", fmt::format("{}: {}, so the model is {} ({})", printable(shown),
-                                  is_table ? "a table" : "text", chosen.name, chosen.summary)));
-  if (is_table) return;
+  const std::string_view kind = chosen.input == InputKind::kTable     ? "a table"
+                                : chosen.input == InputKind::kRatings ? "ratings"
+                                                                      : "text";
+  status.line(labelled("see", fmt::format("{}: {}, so the model is {} ({})", printable(shown), kind,
+                                          chosen.name, chosen.summary)));
+  if (chosen.input != InputKind::kText) return;
   // A pipe can be read only once.
   if (!std::filesystem::is_regular_file(path, none)) return;
   if (options.tokens == Tokens::kSpaces && untidy_share(open_source(path)->next()) > 0.1) {
@@ -117,7 +118,7 @@ void TrainReport::update(const Progress& p) {
   if (!started_) {
     started_ = true;
     start_ = last_;
-    first_done_ = p.done;
+    first_done_ = done_ = p.done;
   }
   add_loss(p);
   done_ = p.done;
@@ -125,6 +126,15 @@ void TrainReport::update(const Progress& p) {
   if (p.held_out) {
     held_out_ = p.held_out;
     if (!first_held_out_) first_held_out_ = p.held_out;
+  }
+  kept_ = kept_ || p.kept;
+  if (p.kept) {
+    const std::string epoch =
+        p.epoch > 0 ? fmt::format("epoch {}", p.epoch) : std::string("the start, before epoch 1");
+    status_.line(labelled(
+        "kept", fmt::format("{}{}, the best: held-out {:.4f}",
+                            p.note ? fmt::format("{}; ", p.note) : "", epoch, *p.held_out)));
+    return;
   }
   if (p.note) status_.line(labelled("note", p.note));
   if (p.epoch_done) {
@@ -139,6 +149,8 @@ void TrainReport::update(const Progress& p) {
 
 void TrainReport::add_loss(const Progress& p) {
   if (p.done < done_) loss_sum_ = loss_weight_ = 0;  // rolled back
+  // After a rollback, or in a second run, the count begins again; the work does not.
+  work_ += p.done > done_ ? p.done - done_ : p.done < done_ ? p.done : 0;
   if (p.done > done_) {
     const auto weight = static_cast<double>(p.done - done_);
     loss_sum_ += p.loss * weight;
@@ -157,15 +169,15 @@ double TrainReport::epochs_done() const {
 
 double TrainReport::per_second() const {
   const double seconds = seconds_between(start_, last_);
-  return seconds > 0 ? epochs_done() * static_cast<double>(size_) / seconds : 0;
+  return seconds > 0 ? static_cast<double>(work_) / seconds : 0;
 }
 
 std::string TrainReport::text_of(const Progress& p) const {
   const auto last = std::lround(epochs());
   const size_t width = fmt::formatted_size("{}", last);
   std::string out = fmt::format("epoch {:>{}}/{}  loss {:.4f}", p.epoch, width, last, loss());
-  if (held_out_) out += fmt::format("  held-out {:.4f}", *held_out_);
-  out += fmt::format("  lr {:.4f}", p.lr);
+  if (held_out_ && !kept_) out += fmt::format("  held-out {:.4f}", *held_out_);
+  if (p.lr > 0) out += fmt::format("  lr {:.4f}", p.lr);  // closed forms have none
   const double rate = per_second();
   if (rate > 0) {
     out += fmt::format("  {} {}s/s", rate_of(rate), unit_);

@@ -51,6 +51,8 @@ class TrainReport {
   bool started_;
   Clock::time_point start_ = Clock::now(), last_ = start_;
   uint64_t first_done_ = 0, done_ = 0, total_ = 0;
+  bool kept_ = false;  // nothing is held out any more
+  uint64_t work_ = 0;  // units done by this run, those that were lost again included
   double loss_sum_ = 0, loss_weight_ = 0, epoch_loss_ = 0;
   std::optional<double> first_held_out_, held_out_;
 };

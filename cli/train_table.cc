@@ -29,7 +29,9 @@ class TableData final : public TrainData {
   std::string_view to_save_memory() const override {
     return "raise min_count or set columns to ignore in the schema, or lower --dim";
   }
-  void train(Job& job) override { model_.train(table_, job); }
+  void train(Model& model, Job& job) override {
+    dynamic_cast<TableModel&>(model).train(table_, job);
+  }
   uint64_t fingerprint() const override { return table_.fingerprint(); }
   std::map<std::string, std::string> metadata() const override {
     return {{"table.rows", fmt::format("{}", table_.profile().rows)},

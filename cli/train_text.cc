@@ -25,7 +25,9 @@ class TextData final : public TrainData {
   std::string_view to_save_memory() const override {
     return "keep fewer words with --max-vocab or a higher --min-count, or lower --dim";
   }
-  void train(Job& job) override { model_.train(corpus_, job); }
+  void train(Model& model, Job& job) override {
+    dynamic_cast<TextModel&>(model).train(corpus_, job);
+  }
   uint64_t fingerprint() const override { return corpus_.fingerprint(); }
   std::map<std::string, std::string> metadata() const override {
     const CorpusProfile& p = corpus_.profile();

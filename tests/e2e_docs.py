@@ -116,7 +116,7 @@ def all_help():
 
 
 def commands():
-    return sorted(set(re.findall(r"^ +(?:kith )?([a-z]+)  +\S", kith.run("help").out, re.M)))
+    return sorted(set(re.findall(r"^ +(?:kith )?([a-z-]+)  +\S", kith.run("help").out, re.M)))
 
 
 def models():

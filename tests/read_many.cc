@@ -29,6 +29,7 @@
 #include "core/error.h"
 #include "core/rng.h"
 #include "io/vector_files.h"
+#include "models/ratings_model.h"
 #include "models/table_model.h"
 
 namespace {
@@ -71,6 +72,17 @@ std::string make_csv(const std::string& folder) {
   return path;
 }
 
+kith::Ratings make_ratings() {
+  kith::Names users, items;
+  std::vector<kith::Rating> ratings, held_out;
+  for (uint32_t u = 0; u < 6; ++u) users.add("u" + std::to_string(u));
+  for (uint32_t i = 0; i < 5; ++i) items.add("i" + std::to_string(i));
+  for (uint32_t k = 0; k < 24; ++k) {
+    (k % 8 == 7 ? held_out : ratings).push_back({k % 6, k % 5, static_cast<float>(k % 4 + 1)});
+  }
+  return kith::Ratings::of(std::move(users), std::move(items), ratings, held_out);
+}
+
 void make_models(const std::string& folder) {
   const std::string text = folder + "/corpus.words";
   std::ofstream(text) << two_topics();
@@ -79,6 +91,7 @@ void make_models(const std::string& folder) {
   const auto corpus = kith::Corpus::read({text}, options, folder);
   kith::SampledTable rows(kith::open_table({make_csv(folder)}, {}));
   const auto table = kith::Table::read(rows, kith::infer_schema(rows).schema, 0);
+  const auto ratings = make_ratings();
   for (const auto& info : kith::models()) {
     if (info.input == kith::InputKind::kNone) continue;
     const std::string name(info.name);
@@ -95,6 +108,8 @@ void make_models(const std::string& folder) {
       }
       if (auto* const text_model = dynamic_cast<kith::TextModel*>(model.get())) {
         text_model->train(corpus, job);
+      } else if (auto* const ratings_model = dynamic_cast<kith::RatingsModel*>(model.get())) {
+        ratings_model->train(ratings, job);
       } else {
         dynamic_cast<kith::TableModel&>(*model).train(table, job);
       }

@@ -76,7 +76,7 @@ TEST_F(RegistryTest, AnUnknownModelIsAnErrorWithASuggestion) {
   EXPECT_NE(message_of(ErrorKind::kUsage, [] { model("word2vek"); }).find("mean word2vec?"),
             std::string::npos);
   EXPECT_NE(message_of(ErrorKind::kUsage, [] { model("zzzzzzzzzz"); })
-                .find("word2vec, feat2vec, vectors"),
+                .find("there are word2vec, feat2vec, "),
             std::string::npos);
 }
 

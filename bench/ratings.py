@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the models of ratings: how well they predict real ratings, and what they cost on generated ones.
+
+Quality: DATA/ratings/{jester5k.tsv,movietweetings-100k.dat}.zst, 90 % to train on and 10 % to test,
+several folds averaged. Cost: files of bench_make_ratings, made like MovieLens at three sizes; the cost
+of an epoch is the CPU time of a long run less that of a short one, one thread.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import time
+
+MODELS = ("als", "mf", "bmf", "svp", "softimpute", "nmf")
+TWINS = {"5M": (5_000_000, 35_000, 8_000), "10M": (10_000_000, 69_878, 10_677),
+         "20M": (20_000_000, 138_493, 26_744)}
+
+
+class Bench:
+    def __init__(self, options):
+        self.kith = options.build / "kith"
+        self.make = options.build / "bench_make_ratings"
+        self.out = options.out / "ratings"
+        self.data = options.data
+        self.rows, self.expected = [], []
+        self.out.mkdir(parents=True, exist_ok=True)
+
+    def run(self, *args):
+        """Runs kith; its JSON, wall and CPU seconds, peak memory in MB."""
+        start = time.monotonic()
+        with subprocess.Popen([self.kith, *map(str, args), "--json"], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True) as process:
+            text = process.stdout.read()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            sys.exit(f"bench: kith {' '.join(map(str, args))} failed")
+        return (json.loads(text) if text.strip() else None, time.monotonic() - start,
+                usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+    def say(self, what, figures):
+        self.rows.append((what, figures))
+        print(f"bench: {what}: {figures}", flush=True)
+
+    def expect(self, what, measured, at_least=None, at_most=None):
+        met = (at_least is None or measured >= at_least) and (at_most is None or measured <= at_most)
+        bound = f">= {at_least}" if at_least is not None else f"<= {at_most}"
+        self.expected.append((what, bound, f"{measured:.4g}", "met" if met else "**not met**"))
+
+    def unpacked(self, name):
+        path = self.out / name
+        if not path.exists():
+            with open(path, "wb") as out:
+                subprocess.run(["zstd", "-dc", self.data / "ratings" / f"{name}.zst"], stdout=out, check=True)
+        return path
+
+    def twin(self, size, implicit=False):
+        ratings, users, items = TWINS[size]
+        path = self.out / f"twin-{size}{'-implicit' if implicit else ''}.csv"
+        if not path.exists():
+            extra = ["implicit"] if implicit else []
+            with open(path, "wb") as out:
+                subprocess.run([self.make, *map(str, (ratings, users, items)), *extra], stdout=out, check=True)
+        return path
+
+
+def split(bench, path, seed):
+    """Nine tenths and one tenth of a file's lines."""
+    dice = random.Random(seed)
+    parts = [bench.out / f"{path.stem}.train{path.suffix}", bench.out / f"{path.stem}.test{path.suffix}"]
+    with open(path, encoding="utf-8") as lines, open(parts[0], "w", encoding="utf-8") as train, \
+            open(parts[1], "w", encoding="utf-8") as test:
+        for line in lines:
+            (test if dice.random() < 0.1 else train).write(line)
+    return parts
+
+
+def quality(bench, seeds, budget):
+    for name, bounds in (("jester5k.tsv", (0.97, None)), ("movietweetings-100k.dat", (None, 1.54))):
+        path = bench.unpacked(name)
+        for model in MODELS:
+            runs = [bench.run("eval", model, path, "--split", "random", "--test", 0.1, "--seed", seed)
+                    for seed in range(1, seeds + 1)]
+            rmse = statistics.mean(r[0]["rmse"] for r in runs)
+            biases = statistics.mean(r[0]["baselines"]["biases"]["rmse"] for r in runs)
+            bench.say(f"{name}, {model}, defaults",
+                      f"RMSE {rmse:.4f} (biases only {biases:.4f}), {statistics.mean(r[1] for r in runs):.1f} s, "
+                      f"{statistics.mean(r[2] for r in runs):.1f} CPU s; {seeds} splits")
+            if bounds[0]:
+                bench.expect(f"{name}, {model}: RMSE / biases only", rmse / biases, at_most=bounds[0])
+            else:
+                bench.expect(f"{name}, {model}: RMSE", rmse, at_most=bounds[1])
+    train, test = split(bench, bench.unpacked("jester5k.tsv"), 1)
+    for model, bound in (("mf", 3.99), ("als", 4.05), ("bmf", 4.00)):
+        best = bench.run("tune", model, train, "--budget", budget)[0]["best"]["settings"]
+        flags = [word for key, value in best.items() for word in (f"--{key}", value)]
+        bench.run("train", model, train, "-o", bench.out / "tuned.kith", *flags)
+        result = bench.run("eval", bench.out / "tuned.kith", test)[0]
+        biases = result["baselines"]["biases"]["rmse"]
+        bench.say(f"jester5k.tsv, {model}, after tune --budget {budget}",
+                  f"RMSE {result['rmse']:.4f} (biases only {biases:.4f}) with {best}; one split")
+        bench.expect(f"jester5k.tsv, {model}, tuned: RMSE", result["rmse"], at_most=bound)
+
+
+def per_epoch(bench, model, path, flags, epochs=(2, 6)):
+    """CPU seconds of one epoch, the peak memory and the ratings."""
+    times, peak, ratings = [], 0, 0
+    for n in epochs:
+        result, _, cpu, memory = bench.run("train", model, path, "-o", bench.out / "speed.kith", "--threads", 1,
+                                           "--holdout", 0, "--early-stop", 0, "--epochs", n, *flags)
+        times.append(cpu)
+        peak, ratings = max(peak, memory), result["ratings"]
+    return (times[1] - times[0]) / (epochs[1] - epochs[0]), peak, ratings
+
+
+def speed(bench, sizes):
+    for size in sizes:
+        path = bench.twin(size)
+        megabytes = path.stat().st_size / 1e6
+        _, _, cpu, _ = bench.run("train", "mf", path, "-o", bench.out / "speed.kith", "--threads", 1, "--holdout", 0,
+                                 "--early-stop", 0, "--epochs", 1, "--dim", 1)
+        bench.say(f"twin {size}, reading and one epoch of dim 1", f"{megabytes:.0f} MB, {cpu:.1f} CPU s, "
+                  f"at least {megabytes / cpu:.0f} MB/s per core")
+        if size == sizes[-1]:
+            bench.expect("reading, MB/s per core", megabytes / cpu, at_least=60)
+        for model, dim, bound in (("mf", 64, 40), ("mf", 128, 20), ("als", 64, 20), ("als", 128, 8)):
+            seconds, peak, ratings = per_epoch(bench, model, path, ["--dim", dim])
+            halves = 2 if model == "als" else 1  # a sweep of als sees every rating from both sides
+            rate = halves * ratings / seconds / 1e6
+            _, users, items = TWINS[size]
+            factors = (users + items) * (dim + 18) * 4 / 1e6
+            triples = ratings * 12 / 1e6
+            bench.say(f"twin {size}, {model}, dim {dim}",
+                      f"{rate:.1f} M {'observations of a half-sweep' if halves == 2 else 'ratings'}/s per core, "
+                      f"{seconds:.2f} CPU s an epoch; peak {peak:.0f} MB (triples {triples:.0f}, factors {factors:.0f})")
+            if size == sizes[-1]:
+                bench.expect(f"{model}, dim {dim}: M/s per core", rate, at_least=bound)
+                bench.expect(f"{model}, dim {dim}: (peak - factors) / triples", (peak - factors) / triples, at_most=2.2)
+    path = bench.twin(sizes[0], implicit=True)
+    for dim in (64, 128):
+        seconds, _, ratings = per_epoch(bench, "als", path, ["--dim", dim])
+        bench.say(f"twin {sizes[0]}, als, implicit, dim {dim}",
+                  f"{2 * ratings / seconds / 1e6:.1f} M observations of a half-sweep/s per core")
+
+
+def recommend(bench):
+    users, items = 40_000, 20_000
+    path = bench.out / "recommend.csv"
+    if not path.exists():
+        with open(path, "wb") as out:
+            subprocess.run([bench.make, "2000000", str(users), str(items)], stdout=out, check=True)
+    model = bench.out / "recommend.kith"
+    bench.run("train", "als", path, "-o", model, "--dim", 128, "--epochs", 1, "--holdout", 0, "--early-stop", 0)
+    rates = []
+    for _ in range(3):
+        start = time.monotonic()
+        subprocess.run([bench.kith, "recommend", model, "--all", "--threads", "1", "-o", bench.out / "recs.csv"],
+                       check=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        rates.append(users / (time.monotonic() - start))
+    rate = statistics.median(rates)
+    bench.say("recommend 10 of 20,000 items to each of 40,000 users, dim 128",
+              f"{rate:.0f} users/s on one core, loading and writing included")
+    bench.expect("recommend: users/s", rate, at_least=3000)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--data", type=pathlib.Path, required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--only", action="append", choices=("quality", "speed", "recommend"))
+    parser.add_argument("--seeds", type=int, default=3, help="splits that are averaged")
+    parser.add_argument("--budget", type=int, default=60, help="seconds for each search")
+    parser.add_argument("--sizes", default="5M,10M,20M")
+    options = parser.parse_args()
+    bench = Bench(options)
+    wanted = options.only or ["quality", "speed", "recommend"]
+    if "quality" in wanted:
+        quality(bench, options.seeds, options.budget)
+    if "speed" in wanted:
+        speed(bench, options.sizes.split(","))
+    if "recommend" in wanted:
+        recommend(bench)
+    lines = ["| what | measured |", "|---|---|", *(f"| {what} | {figures} |" for what, figures in bench.rows), "",
+             "| expected | bound | measured | |", "|---|---|---|---|",
+             *("| " + " | ".join(row) + " |" for row in bench.expected)]
+    (bench.out / "ratings.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel against the closed form in double, the theory of the sources, and the promises.
+
+#include "models/als/kernel.h"
+#include "models/als/model.h"
+#include "models/test_ratings.h"
+#include "train/svd.h"
+
+namespace kith::als {
+namespace {
+
+using test::Planted;
+
+// Random rows [q, 1, c] and ratings of some of them.
+struct Given {
+  Given(size_t dim, size_t rows, size_t rated, unsigned seed) : others(rows, dim + 2) {
+    std::mt19937 rng(seed);
+    std::normal_distribution<float> normal;
+    for (size_t r = 0; r < rows; ++r) {
+      for (float& x : others.row(r)) x = normal(rng);
+      others.row(r)[dim] = 1;
+    }
+    for (uint32_t k = 0; k < rated; ++k) {
+      columns.push_back(k * static_cast<uint32_t>(rows / rated));
+      values.push_back(std::abs(normal(rng)) + 0.5f);
+    }
+  }
+  Sparse::Row row() const { return {columns, values}; }
+  Matrix others;
+  std::vector<uint32_t> columns;
+  std::vector<float> values;
+};
+
+// Around the padding and the four rows of a pass, few ratings and many, more ratings than a tile.
+TEST(AlsKernel, SolversEqualTheClosedForm) {
+  for (const bool implicit : {false, true}) {
+    for (const size_t dim : {1, 3, 15, 16, 17, 33}) {
+      for (const size_t rated : {1, 2, 5, 40, 300}) {
+        const Given given(dim, 2 * rated + 3, rated, static_cast<unsigned>(dim * 1000 + rated));
+        Matrix gram(dim, dim);
+        add_gram(given.others.view(), 0, given.others.rows(), dim, gram.view());
+        std::vector<double> exact_gram(dim * dim, 0.0);
+        for (size_t r = 0; r < given.others.rows(); ++r) {
+          for (size_t i = 0; i < dim * dim; ++i) {
+            exact_gram[i] += double{given.others.row(r)[i / dim]} * given.others.row(r)[i % dim];
+          }
+        }
+        RowProblem problem{.dim = dim,
+                           .biases = !implicit,
+                           .own = dim,
+                           .penalty = 0.7,
+                           .bias_penalty = 2,
+                           .unobserved = implicit ? 0.3 : 0.0,
+                           .gram = exact_gram};
+        const auto expected = solve_row(problem, given.others, 1.5, given.row());
+        Side side{.others = given.others.view(),
+                  .dim = dim,
+                  .own = dim,
+                  .theirs = dim + 1,
+                  .biases = !implicit,
+                  .mean = 1.5f,
+                  .implicit = implicit,
+                  .unobserved = 0.3f,
+                  .gram = std::as_const(gram).view(),
+                  .steps = 200,
+                  .block = dim};
+        for (const bool cg : {true, false}) {
+          Scratch scratch(dim, dim);
+          Matrix row(1, dim + 2);
+          row.row(0)[dim + 1] = 1;
+          const Task task{given.row(), row.view().row(0), 0.7f, 2.0f};
+          cg ? solve_cg(side, {&task, 1}, scratch) : solve_blocks(side, {&task, 1}, scratch);
+          for (size_t k = 0; k < dim + 2; ++k) {
+            EXPECT_NEAR(row.row(0)[k], expected[k], 2e-3 * (1 + std::abs(expected[k])))
+                << "dim " << dim << " rated " << rated << " k " << k << " cg " << cg;
+          }
+        }
+      }
+    }
+  }
+}
+
+double raw_score(const RatingsModel& model, uint32_t u, uint32_t i) {
+  double score = model.mean();
+  const auto a = model.rows_of(Axis::kUser).row(u), b = model.rows_of(Axis::kItem).row(i);
+  for (size_t k = 0; k < a.size(); ++k) score += double{a[k]} * b[k];
+  return score;
+}
+
+double planted_objective(Als& model, const Ratings& ratings, int epochs) {
+  model.config().epochs = epochs;
+  model.config().early_stop = 0;
+  test::train(model, ratings);
+  return model.objective();
+}
+
+TEST(Als, TheObjectiveNeverRises) {
+  Planted planted{.share = 0.3, .noise = 0.3};
+  const Ratings explicit_ratings = planted.ratings();
+  std::vector<Rating> pairs;
+  for (uint32_t u = 0; u < 30; ++u) {
+    for (uint32_t i = 0; i < 20; ++i) {
+      if ((u + i) % 4 == 0) pairs.push_back({u, i, 1});
+    }
+  }
+  const Ratings implicit_ratings =
+      Ratings::of(test::numbered(30, "u"), test::numbered(20, "i"), pairs, {}, true);
+  for (const Ratings* ratings : {&explicit_ratings, &implicit_ratings}) {
+    for (const Solver solver : {Solver::kCg, Solver::kCholesky, Solver::kBlocks}) {
+      double last = 1e300;
+      for (int epochs = 1; epochs <= 8; ++epochs) {
+        Als model;
+        model.config().dim = 6;
+        model.config().solver = solver;
+        model.config().block = 4;
+        const double now = planted_objective(model, *ratings, epochs);
+        EXPECT_LE(now, last * (1 + 1e-6)) << "epoch " << epochs;
+        last = now;
+      }
+    }
+  }
+}
+
+// Everything seen, nearly no penalty: the best approximation of its rank (Eckart and Young), so the
+// error is that of the singular values left out.
+TEST(Als, FullyObservedIsTheTruncatedSvd) {
+  Planted planted{.users = 30, .items = 20, .rank = 6, .share = 1, .mean = 0, .bias = 0};
+  const Ratings ratings = planted.ratings();
+  Matrix dense(30, 20);
+  for (uint32_t u = 0; u < 30; ++u) {
+    std::ranges::copy(ratings.train().row(u).values, dense.row(u).begin());
+  }
+  Als model;
+  model.config() = {.dim = 3,
+                    .epochs = 500,
+                    .penalty = 1e-8,
+                    .frequency = 0,
+                    .biases = false,
+                    .solver = Solver::kCholesky,
+                    .early_stop = 0};
+  // The mean is taken off first; without one the two problems are the same.
+  double mean = 0;
+  for (const float v : ratings.train().value) mean += v;
+  mean /= 600;
+  Matrix centred(30, 20);
+  for (size_t u = 0; u < 30; ++u) {
+    for (size_t i = 0; i < 20; ++i) centred.row(u)[i] = dense.row(u)[i] - static_cast<float>(mean);
+  }
+  const Svd best = dense_svd(centred);
+  double left_out = 0;
+  for (size_t k = 3; k < best.sigma.size(); ++k) left_out += best.sigma[k] * best.sigma[k];
+  test::train(model, ratings);
+  double error = 0;
+  for (uint32_t u = 0; u < 30; ++u) {
+    for (uint32_t i = 0; i < 20; ++i) {
+      const double score = raw_score(model, u, i);
+      error += (score - dense.row(u)[i]) * (score - dense.row(u)[i]);
+    }
+  }
+  EXPECT_NEAR(error, left_out, 1e-3 * left_out);
+}
+
+// Source 002: incoherent, low rank, enough seen. No noise, so the truth comes back.
+TEST(Als, RecoversAnIncoherentMatrix) {
+  Planted planted{.users = 120, .items = 100, .rank = 3, .share = 0.4, .mean = 0, .bias = 0};
+  const Ratings ratings = planted.ratings();
+  Als model;
+  model.config() = {.dim = 3,
+                    .epochs = 300,
+                    .penalty = 1e-9,
+                    .frequency = 0,
+                    .biases = false,
+                    .solver = Solver::kCholesky,
+                    .early_stop = 0};
+  model.config().dim = 4;  // the mean that is taken off may cost one
+  test::train(model, ratings);
+  double size = 0, error = 0;
+  for (const Rating& r : planted.rest) {  // beyond the range of what was seen as well: no clipping
+    size += double{r.value} * r.value;
+    error += std::pow(raw_score(model, r.user, r.item) - r.value, 2);
+  }
+  EXPECT_LT(std::sqrt(error / size), 1e-4);
+}
+
+TEST(Als, KeepsItsPromises) {
+  Planted planted{.share = 0.4, .noise = 0.2};
+  const Ratings ratings = planted.ratings(0.1);
+  test::expect_promises<Als>("als", ratings, [](Als& m) { m.config().dim = 5; });
+  Als model;
+  model.config().dim = 2;
+  test::train(model, ratings);
+  EXPECT_LT(test::rmse(model, planted.rest), 0.5);
+  test::expect_folds_in(model, 0.3);
+}
+
+TEST(Als, ImplicitFeedbackRanksWhatFits) {
+  std::vector<Rating> pairs;  // two kinds of users and items; a user has seen some of its kind
+  for (uint32_t u = 0; u < 40; ++u) {
+    for (uint32_t i = 0; i < 20; ++i) {
+      if (u % 2 == i % 2 && (u * 7 + i * 3) % 5 != 0) pairs.push_back({u, i, 1});
+    }
+  }
+  const Ratings ratings =
+      Ratings::of(test::numbered(40, "u"), test::numbered(20, "i"), pairs, {}, true);
+  for (const Solver solver : {Solver::kCg, Solver::kCholesky, Solver::kBlocks}) {
+    Als model;
+    model.config().dim = 2;
+    model.config().solver = solver;
+    test::train(model, ratings);
+    for (uint32_t u = 0; u < 40; ++u) {
+      for (uint32_t i = 0; i < 20; ++i) {
+        for (uint32_t j = 0; j < 20; ++j) {
+          if (u % 2 == i % 2 && u % 2 != j % 2) {
+            EXPECT_GT(model.predict(u, i), model.predict(u, j));
+          }
+        }
+      }
+    }
+    const auto row = model.fold_in(Axis::kUser, ratings.train().row(0));
+    for (size_t k = 0; k < 2; ++k) EXPECT_NEAR(row[k], model.rows_of(Axis::kUser).row(0)[k], 0.1);
+  }
+}
+
+TEST(Als, AnswersWhenThereIsLittleToKnow) {
+  // One rating; a constant; a user and an item without any; a rank above the matrix; no penalty.
+  const auto expect_sane = [](const Ratings& ratings, Config config, float expected) {
+    Als model;
+    model.config() = config;
+    test::train(model, ratings);
+    for (uint32_t u = 0; u < ratings.users().size(); ++u) {
+      for (uint32_t i = 0; i < ratings.items().size(); ++i) {
+        EXPECT_NEAR(model.predict(u, i), expected, 1e-3);
+      }
+    }
+  };
+  const Ratings one = Ratings::of(test::numbered(2, "u"), test::numbered(3, "i"), {{0, 1, 4}});
+  expect_sane(one, {}, 4);
+  expect_sane(one, {.dim = 500, .penalty = 0, .bias_penalty = 0}, 4);
+  std::vector<Rating> same;
+  for (uint32_t k = 0; k < 30; ++k) same.push_back({k % 5, k % 6, 2.5f});
+  expect_sane(Ratings::of(test::numbered(6, "u"), test::numbered(7, "i"), same), {.penalty = 0},
+              2.5);
+}
+
+TEST(Als, NewRatingsMoveTheirUserAlone) {
+  Planted planted{.share = 0.4, .noise = 0.1};
+  const Ratings ratings = planted.ratings();
+  Als model;
+  model.config().dim = 2;
+  test::train(model, ratings);
+  const std::vector<float> before(model.rows_of(Axis::kUser).row(5).begin(),
+                                  model.rows_of(Axis::kUser).row(5).end());
+  Names users = ratings.users(), items = ratings.items();
+  const uint32_t someone = users.add("someone"), something = items.add("something");
+  std::vector<Rating> more;
+  for (uint32_t i = 0; i < 20; ++i)
+    more.push_back({someone, i, static_cast<float>(planted.truth(7, i))});
+  more.push_back({someone, something, 3});
+  const auto updated = model.update(Ratings::of(std::move(users), std::move(items), more));
+  EXPECT_EQ(updated.new_users, 1u);
+  EXPECT_EQ(updated.new_items, 1u);
+  EXPECT_TRUE(std::ranges::equal(before, model.rows_of(Axis::kUser).row(5)));
+  // It rates as user 7 does, so it is told what user 7 would say.
+  double error = 0;
+  for (uint32_t i = 20; i < 40; ++i)
+    error += std::abs(model.predict(someone, i) - planted.truth(7, i));
+  EXPECT_LT(error / 20, 0.4);
+}
+
+}  // namespace
+}  // namespace kith::als

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <tuple>
+
+#include "config/fields.h"
+
+namespace kith::als {
+
+enum class Solver { kCg, kCholesky, kBlocks };
+
+struct Config {
+  int dim = 64;
+  int epochs = 30;
+  double penalty = -1;
+  double frequency = 1;
+  double bias_penalty = -1;
+  bool biases = true;
+  double unobserved = 0.1;
+  Solver solver = Solver::kCg;
+  int steps = 3;
+  int block = 64;
+  int early_stop = 3;
+  bool refit = true;
+
+  static constexpr std::tuple fields{
+      field("dim", &Config::dim, "length of each vector").between(0, 4096).tuned(8, 128),
+      field("epochs", &Config::epochs, "sweeps over users and items, at most").between(1, 10000),
+      field("penalty", &Config::penalty,
+            "of the squared length of a vector, in units of the ratings' noise; negative: 0.1, or "
+            "0.01 for implicit feedback")
+          .between(-1, 1e6)
+          .tuned(0.001, 0.5),
+      field("frequency", &Config::frequency,
+            "the penalty of a row with n ratings grows as n to this power: 1 is ALS-WR, 0 the same "
+            "for all")
+          .between(0, 2),
+      field("bias-penalty", &Config::bias_penalty,
+            "of the square of a bias; negative: found from the data")
+          .between(-1, 1e9),
+      field("biases", &Config::biases, "whether users and items have one (explicit ratings)"),
+      field("unobserved", &Config::unobserved,
+            "implicit feedback: weight of a pair that was not seen, beside 1 for one that was")
+          .between(0, 1e6)
+          .tuned(0.01, 1),
+      field("solver", &Config::solver,
+            "of the equations of a row: cg, cholesky, or blocks (iALS++)"),
+      field("steps", &Config::steps, "of conjugate gradients, from the row of the last sweep")
+          .between(1, 1000),
+      field("block", &Config::block, "dimensions that --solver blocks solves together")
+          .between(1, 4096),
+      field("early-stop", &Config::early_stop,
+            "stop when the held-out error has not fallen for so many sweeps, and take the best; 0: "
+            "never")
+          .between(0, 1000),
+      field(
+          "refit", &Config::refit,
+          "at the end learn from the held-out ratings too: anew, for as many sweeps as were best"),
+  };
+};
+
+}  // namespace kith::als
+
+template <>
+struct kith::EnumNames<kith::als::Solver> {
+  static constexpr std::array<std::string_view, 3> names{"cg", "cholesky", "blocks"};
+};

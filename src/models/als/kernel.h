@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The closed form of a row (source: alternating least squares with missing entries), the rows of
+// the other side given:
+//
+//   min over p, b  sum_k w_k (t_k - b - p . q_k)^2 + lambda |p|^2 + beta b^2 + alpha sum_j (p .
+//   q_j)^2
+//
+// explicit:  w = 1, t = rating - mean - c_k, alpha = 0
+// implicit:  w = the strength, t = 1, alpha = the weight of what was not observed; no biases
+//
+// so (sum w q q^T + alpha G + lambda) p = sum w (t - b) q, with G = sum over all rows of q q^T.
+// Conjugate gradients need one pass over the rated rows for each step, and never form the matrix:
+// 4 n d operations a pass. The block solver forms it for some of the coordinates at a time, with
+// the others as they are (iALS++); with all of them at once it is the exact solution.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/line_vector.h"
+#include "core/matrix.h"
+#include "data/sparse.h"
+
+namespace kith::als {
+
+// All that rows of one side have in common.
+struct Side {
+  ConstRows others;  // [q, 1, c] or [q, c, 1]
+  size_t dim;
+  size_t own, theirs;  // where the row to solve has its bias, and where the other side has
+  bool biases;
+  float mean;
+  bool implicit = false;
+  float unobserved = 0;
+  ConstRows gram{nullptr, 0};  // dim x dim, if implicit
+  int steps = 3;
+  size_t block = 64;
+};
+
+struct alignas(kCacheLine) Scratch {
+  Scratch(size_t dim, size_t block);
+  Matrix vectors;            // residual, direction, product; gradient
+  Matrix tile;               // rated rows, the coordinates of a block
+  Matrix system;             // of a block
+  LineVector<float> scores;  // one for each rating
+};
+
+struct Task {
+  Sparse::Row ratings;
+  float* row;  // in: where to start; out: the solution
+  float penalty, bias_penalty;
+};
+
+// Solves rows of one side, one after the other. Returns the squared errors that are left, weighted,
+// what was not observed included.
+double solve_cg(const Side& side, std::span<const Task> tasks, Scratch& scratch);
+double solve_blocks(const Side& side, std::span<const Task> tasks, Scratch& scratch);
+
+// out += sum over rows [begin, end) of q q^T, whole; out is dim x dim.
+void add_gram(ConstRows rows, size_t begin, size_t end, size_t dim, Rows out);
+
+}  // namespace kith::als

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tuple>
+
+#include "config/fields.h"
+
+namespace kith::bmf {
+
+struct Config {
+  int dim = 16;
+  int epochs = 150;
+  int burn_in = 30;
+  int samples = 24;
+  bool refit = true;
+
+  static constexpr std::tuple fields{
+      field("dim", &Config::dim, "length of the vectors of one sample")
+          .between(0, 512)
+          .tuned(4, 48),
+      field("epochs", &Config::epochs, "sweeps of the Gibbs sampler").between(2, 100000),
+      field("burn-in", &Config::burn_in, "sweeps before the first sample counts")
+          .between(0, 100000),
+      field(
+          "samples", &Config::samples,
+          "to keep for predictions, evenly spread over the sweeps; the model has samples * (dim + "
+          "2) numbers a row")
+          .between(1, 1000),
+      field("refit", &Config::refit,
+            "after a third of the sweeps learn from the held-out ratings too"),
+  };
+};
+
+}  // namespace kith::bmf

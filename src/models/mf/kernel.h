@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Stochastic gradient descent on single ratings. With s = p . q + b + c and e = -dloss/ds,
+//
+//   p += lr_u (e q - lambda p)      b += lr_u' (e - beta b)
+//   q += lr_i (e p - lambda q)      c += lr_i' (e - beta c)
+//
+// where a row's rate is lr / sqrt(energy), and its energy 1 + the sum of the mean squares of the
+// gradients it has met (AdaGrad with one number a row). A block of ratings touches few enough rows
+// that they stay in the second-level cache; no two blocks that run at the same time share one.
+
+#include <cstdint>
+#include <span>
+
+#include "core/matrix.h"
+#include "core/rng.h"
+#include "data/ratings.h"
+#include "models/mf/config.h"
+
+namespace kith::mf {
+
+// A working row: the vector, zero-padded, then these.
+enum Extra : size_t { kBias, kEnergy, kBiasEnergy, kExtras };
+inline size_t row_width(size_t dim) { return padded(dim) + padded(kExtras); }
+
+struct Rates {
+  float lr, penalty, bias_penalty;
+  bool biases, adapt;
+};
+
+// Trains on the ratings in their order, values as the loss wants them. Returns the sum of the
+// losses before each step.
+double train_block(Loss loss, const Rates& rates, size_t dim, std::span<const Rating> ratings,
+                   Rows users, Rows items);
+
+// Bayesian personalised ranking: -log sigma(s_ui - s_uj), j drawn from `candidates`, not one that
+// the user has seen.
+double train_pairs(const Rates& rates, size_t dim, std::span<const Rating> ratings,
+                   std::span<const uint32_t> candidates, const Sparse& seen, Rng& rng, Rows users,
+                   Rows items);
+
+}  // namespace kith::mf

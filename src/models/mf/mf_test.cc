@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// The step against finite differences (sources 003 and 004), the theory of the sources, and the
+// promises.
+
+#include "models/mf/kernel.h"
+#include "models/mf/model.h"
+#include "models/test_ratings.h"
+
+namespace kith::mf {
+namespace {
+
+using test::Planted;
+
+constexpr Loss kNumberLosses[] = {Loss::kSquared,  Loss::kAbsolute, Loss::kHuber, Loss::kTukey,
+                                  Loss::kLogistic, Loss::kHinge,    Loss::kKl};
+
+// A pair of working rows with random contents.
+struct Pair {
+  explicit Pair(size_t dim) : user(1, row_width(dim)), item(2, row_width(dim)) {
+    std::mt19937 rng(static_cast<unsigned>(dim));
+    std::normal_distribution<float> normal(0, 0.5);
+    for (Matrix* m : {&user, &item}) {
+      for (size_t r = 0; r < m->rows(); ++r) {
+        for (size_t k = 0; k < dim; ++k) m->row(r)[k] = normal(rng);
+        m->row(r)[padded(dim) + kBias] = normal(rng);
+        m->row(r)[padded(dim) + kEnergy] = m->row(r)[padded(dim) + kBiasEnergy] = 1;
+      }
+    }
+  }
+  Matrix user, item;
+};
+
+// loss(score) + penalty / 2 (|p|^2 + |q|^2) + bias penalty / 2 (b^2 + c^2), by a step of rate zero.
+double objective(Loss loss, Rates rates, size_t dim, const Pair& at, float value) {
+  Pair copy(dim);
+  copy.user = at.user.copy();
+  copy.item = at.item.copy();
+  rates.lr = 0;
+  const Rating rating{0, 0, value};
+  double out = train_block(loss, rates, dim, {&rating, 1}, copy.user.view(), copy.item.view());
+  for (const Matrix* m : {&at.user, &at.item}) {
+    for (size_t k = 0; k < dim; ++k) out += rates.penalty / 2 * m->row(0)[k] * m->row(0)[k];
+    const float b = m->row(0)[padded(dim) + kBias];
+    out += rates.bias_penalty / 2 * b * b;
+  }
+  return out;
+}
+
+// A step moves every number against its derivative. h is large because rows are floats: the error
+// of a central difference is h^2 / 6 times the third derivative, below 1e-3 here.
+TEST(MfKernel, StepsFollowTheGradient) {
+  constexpr float kH = 0.01f, kRate = 1e-3f;
+  for (const Loss loss : kNumberLosses) {
+    for (const size_t dim : {1, 5, 16, 17, 64}) {
+      const Rates rates{kRate, 0.3f, 0.2f, true, false};
+      const float value = loss == Loss::kLogistic || loss == Loss::kHinge ? 1.0f : 1.7f;
+      const Pair before(dim);
+      Pair after(dim);
+      const Rating rating{0, 0, value};
+      train_block(loss, rates, dim, {&rating, 1}, after.user.view(), after.item.view());
+      for (const bool user : {true, false}) {
+        for (size_t k = 0; k <= dim; ++k) {
+          const size_t at = k < dim ? k : padded(dim) + kBias;
+          Pair up(dim), down(dim);
+          (user ? up.user : up.item).row(0)[at] += kH;
+          (user ? down.user : down.item).row(0)[at] -= kH;
+          const double slope =
+              (objective(loss, rates, dim, up, value) - objective(loss, rates, dim, down, value)) /
+              (2 * kH);
+          const double moved = ((user ? after.user : after.item).row(0)[at] -
+                                (user ? before.user : before.item).row(0)[at]) /
+                               kRate;
+          EXPECT_NEAR(moved, -slope, 5e-3 * (1 + std::abs(slope)))
+              << static_cast<int>(loss) << " dim " << dim << " at " << at;
+        }
+      }
+    }
+  }
+}
+
+TEST(MfKernel, PairsFollowTheGradient) {
+  constexpr float kH = 0.01f, kRate = 1e-3f;
+  constexpr size_t kDim = 7;
+  const Rates rates{kRate, 0.0f, 0.0f, true, false};
+  const Rating rating{0, 0, 1};
+  const std::vector<uint32_t> candidates{1};
+  Sparse seen;
+  seen.columns = 2;
+  seen.offsets = {0, 1};
+  seen.column = {0};
+  seen.value = {1};
+  const auto step = [&](Pair& at, float lr) {
+    Rates own = rates;
+    own.lr = lr;
+    Rng rng(1, 1);
+    return train_pairs(own, kDim, {&rating, 1}, candidates, seen, rng, at.user.view(),
+                       at.item.view());
+  };
+  const Pair before(kDim);
+  Pair after(kDim);
+  step(after, kRate);
+  for (const int row : {0, 1, 2}) {  // the user, what was seen, what was not
+    const auto of = [&](Pair& p) { return row == 0 ? p.user.row(0) : p.item.row(row - 1); };
+    for (size_t k = 0; k < kDim; ++k) {
+      Pair up(kDim), down(kDim), start(kDim);
+      of(up)[k] += kH;
+      of(down)[k] -= kH;
+      const double slope = (step(up, 0) - step(down, 0)) / (2 * kH);
+      EXPECT_NEAR((of(after)[k] - of(start)[k]) / kRate, -slope, 5e-3) << row << " " << k;
+    }
+  }
+}
+
+// Source 002, the scalar case: a = u v from a balanced start ends at a.
+TEST(Mf, TheScalarCaseConverges) {
+  Pair at(1);
+  const size_t width = padded(1);
+  at.user.row(0)[0] = at.item.row(0)[0] = 0.1f;
+  at.user.row(0)[width + kBias] = at.item.row(0)[width + kBias] = 0;
+  const Rating rating{0, 0, 2.0f};
+  const Rates rates{0.05f, 0, 0, false, false};
+  for (int step = 0; step < 2000; ++step) {
+    train_block(Loss::kSquared, rates, 1, {&rating, 1}, at.user.view(), at.item.view());
+    EXPECT_FLOAT_EQ(at.user.row(0)[0], at.item.row(0)[0]);  // balanced it stays
+  }
+  EXPECT_NEAR(at.user.row(0)[0] * at.item.row(0)[0], 2.0, 1e-4);
+}
+
+TEST(Mf, KeepsItsPromises) {
+  Planted planted{.share = 0.5, .noise = 0.2};
+  const Ratings ratings = planted.ratings(0.1);
+  test::expect_promises<Mf>("mf", ratings, [](Mf& m) { m.config().dim = 5; });
+}
+
+TEST(Mf, EveryLossLearnsAPlantedMatrix) {
+  Planted planted{.users = 200, .items = 100, .share = 0.5, .noise = 0.1};
+  const Ratings ratings = planted.ratings(0.05);
+  Mf baseline;
+  baseline.config().dim = 0;
+  test::train(baseline, ratings);
+  const double biases = test::rmse(baseline, planted.rest);
+  for (const Loss loss : {Loss::kSquared, Loss::kAbsolute, Loss::kHuber, Loss::kTukey}) {
+    Mf model;
+    model.config().dim = 4;
+    model.config().loss = loss;
+    model.config().penalty = 0.01;
+    model.config().epochs = 150;
+    test::train(model, ratings);
+    EXPECT_LT(test::rmse(model, planted.rest), biases / 3) << static_cast<int>(loss);
+    test::expect_folds_in(model, 0.8);
+  }
+}
+
+// Two kinds of users and items; a user likes (1) what is of its kind.
+std::vector<Rating> kinds(bool only_liked) {
+  std::vector<Rating> out;
+  for (uint32_t u = 0; u < 60; ++u) {
+    for (uint32_t i = 0; i < 30; ++i) {
+      const bool likes = u % 2 == i % 2;
+      if ((u * 7 + i * 3) % 4 != 0 && (likes || !only_liked)) {
+        out.push_back({u, i, likes ? 1.0f : 0.0f});
+      }
+    }
+  }
+  return out;
+}
+
+TEST(Mf, ClassesAreTold) {
+  const Ratings ratings =
+      Ratings::of(test::numbered(60, "u"), test::numbered(30, "i"), kinds(false));
+  for (const Loss loss : {Loss::kLogistic, Loss::kHinge}) {
+    Mf model;
+    model.config().dim = 4;
+    model.config().loss = loss;
+    model.config().epochs = 100;
+    model.config().penalty = 0.01;
+    test::train(model, ratings);
+    const auto row = model.fold_in(Axis::kUser, ratings.train().row(0));
+    for (uint32_t i = 0; i < 30; ++i) {
+      for (uint32_t u = 0; u < 60; ++u) {
+        EXPECT_EQ(model.predict(u, i) > 0.5, u % 2 == i % 2) << u << " " << i;
+      }
+      EXPECT_EQ(model.predict(row, model.rows_of(Axis::kItem).row(i)) > 0.5, i % 2 == 0);
+    }
+  }
+  const Ratings many = Planted().ratings();
+  Mf model;
+  model.config().loss = Loss::kLogistic;
+  EXPECT_THROW(test::train(model, many), Error);
+}
+
+TEST(Mf, RankingPutsWhatFitsFirst) {
+  const Ratings ratings =
+      Ratings::of(test::numbered(60, "u"), test::numbered(30, "i"), kinds(true), {}, true);
+  Mf model;
+  model.config().dim = 4;
+  model.config().epochs = 100;
+  model.config().penalty = 0.01;
+  test::train(model, ratings);
+  // Someone who has seen what user 1 has. What is of its kind but unseen is noise to it at times,
+  // so not every pair need be right.
+  const auto row = model.fold_in(Axis::kUser, ratings.train().row(1));
+  int right = 0;
+  for (uint32_t i = 0; i < 30; i += 2) {
+    for (uint32_t j = 1; j < 30; j += 2) {
+      EXPECT_GT(model.predict(2, i), model.predict(2, j));
+      right += model.predict(row, model.rows_of(Axis::kItem).row(i)) <
+               model.predict(row, model.rows_of(Axis::kItem).row(j));
+    }
+  }
+  EXPECT_GT(right, 200);  // of 225
+}
+
+TEST(Mf, CountsAreLearnedByKl) {
+  std::mt19937 rng(3);
+  std::vector<Rating> counts;
+  std::vector<double> rates;
+  for (uint32_t u = 0; u < 80; ++u) {
+    for (uint32_t i = 0; i < 40; ++i) {
+      const double rate = 2.0 + 6.0 * (u % 4 == i % 4) + u % 3;
+      if ((u + 3 * i) % 5 == 0) continue;
+      counts.push_back({u, i, static_cast<float>(std::poisson_distribution<int>(rate)(rng))});
+    }
+  }
+  const Ratings ratings = Ratings::of(test::numbered(80, "u"), test::numbered(40, "i"), counts);
+  Mf model;
+  model.config() = {.dim = 6, .epochs = 150, .loss = Loss::kKl, .penalty = 0.02};
+  test::train(model, ratings);
+  double error = 0, n = 0;
+  for (uint32_t u = 0; u < 80; ++u) {
+    for (uint32_t i = 0; i < 40; ++i) {
+      if ((u + 3 * i) % 5 != 0) continue;
+      const double rate = 2.0 + 6.0 * (u % 4 == i % 4) + u % 3;
+      error += (model.predict(u, i) - rate) * (model.predict(u, i) - rate);
+      ++n;
+    }
+  }
+  EXPECT_LT(std::sqrt(error / n), 1.3);  // of rates of 2 to 10 with noise of 1.4 to 3.2
+}
+
+TEST(Mf, ConstantRatingsAndUnknownRowsAreFine) {
+  std::vector<Rating> same;
+  for (uint32_t k = 0; k < 30; ++k) same.push_back({k % 5, k % 6, 2.5f});
+  Mf model;
+  test::train(model, Ratings::of(test::numbered(6, "u"), test::numbered(7, "i"), same));
+  for (uint32_t u = 0; u < 6; ++u) {
+    for (uint32_t i = 0; i < 7; ++i) EXPECT_NEAR(model.predict(u, i), 2.5, 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace kith::mf

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/mf/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/rng.h"
+#include "models/mf/kernel.h"
+#include "train/biases.h"
+
+namespace kith::mf {
+namespace {
+
+constexpr int kFoldEpochs = 60;  // of a row whose loss has no closed form
+constexpr double kFirstScale = 0.1;
+
+bool is_class(Loss loss) { return loss == Loss::kLogistic || loss == Loss::kHinge; }
+
+void check_two_values(const Ratings& ratings) {
+  std::set<float> values;
+  for (const float v : ratings.train().value) {
+    values.insert(v);
+    if (values.size() > 2) break;
+  }
+  if (values.size() == 2) return;
+  throw Error(
+      ErrorKind::kUsage,
+      "--loss logistic and hinge are for ratings of two values, such as 0 and 1; these have "
+      "{}; take squared, or bpr for interactions",
+      values.size() == 1 ? "one value only" : "more");
+}
+
+}  // namespace
+
+Loss Mf::loss() const {
+  if (config_.loss != Loss::kAuto) return config_.loss;
+  return implicit_ ? Loss::kBpr : Loss::kSquared;
+}
+
+float Mf::value_of(float rating) const {
+  if (is_class(loss())) return rating >= high_ ? 1.0f : 0.0f;
+  return static_cast<float>((rating - mean_) / scale_);
+}
+
+void Mf::initialise(const Ratings& ratings, uint64_t seed) {
+  start(ratings, static_cast<size_t>(config_.dim));
+  scale_ = 1;
+  mean_ = 0;
+  const size_t width = padded(dim());
+  work_user_ = Matrix(user_.rows(), row_width(dim()));
+  work_item_ = Matrix(item_.rows(), row_width(dim()));
+  const Loss loss = this->loss();
+  Biases biases;
+  if (is_class(loss)) check_two_values(ratings);
+  if (loss == Loss::kKl) {
+    if (low_ < 0) {
+      throw Error(ErrorKind::kUsage, "--loss kl is for counts; the ratings go down to {:g}", low_);
+    }
+    scale_ = std::max(1e-30, ratings.mean());
+  } else if (loss != Loss::kBpr && !is_class(loss)) {
+    biases = fit_biases(ratings.train());
+    mean_ = biases.mean;
+    scale_ = std::sqrt(biases.noise);
+    // Ratings that biases explain to the last bit, such as a constant: any unit will do.
+    if (!(scale_ > 1e-6 * (1 + std::abs(mean_)))) scale_ = 1;
+  }
+  const auto set_rows = [&](Matrix& m, const std::vector<float>& bias, uint64_t stream) {
+    const double size = kFirstScale / std::sqrt(static_cast<double>(std::max<size_t>(1, dim())));
+    for (size_t r = 0; r < m.rows(); ++r) {
+      Rng rng(seed + stream, r);
+      const auto row = m.row(r);
+      for (size_t k = 0; k < dim(); ++k) {
+        row[k] = static_cast<float>(size * (2.0 * rng.uniform() - 1));
+      }
+      row[width + kEnergy] = 1;
+      row[width + kBiasEnergy] = 1;
+      if (!config_.biases) continue;
+      if (!bias.empty()) row[width + kBias] = static_cast<float>(bias[r] / scale_);
+      if (loss == Loss::kKl) row[width + kBias] = 0.5f;
+    }
+  };
+  set_rows(work_user_, biases.user, 0);
+  set_rows(work_item_, biases.item, 1);
+  export_rows();
+}
+
+void Mf::export_rows() {
+  const size_t width = padded(dim());
+  const auto root = static_cast<float>(std::sqrt(scale_)), whole = static_cast<float>(scale_);
+  const auto copy = [&](const Matrix& from, Matrix& to, size_t own, size_t theirs) {
+    for (size_t r = 0; r < to.rows(); ++r) {
+      const auto a = from.row(r);
+      const auto b = to.row(r);
+      for (size_t k = 0; k < dim(); ++k) b[k] = root * a[k];
+      b[own] = whole * a[width + kBias];
+      b[theirs] = 1;
+    }
+  };
+  copy(work_user_, user_, dim(), dim() + 1);
+  copy(work_item_, item_, dim() + 1, dim());
+}
+
+double Mf::predict(std::span<const float> user, std::span<const float> item) const {
+  const Loss loss = this->loss();
+  if (!is_class(loss) || implicit_) return RatingsModel::predict(user, item);
+  double score = 0;
+  for (size_t k = 0; k < user.size(); ++k) score += double{user[k]} * item[k];
+  const double share =
+      loss == Loss::kLogistic ? 1 / (1 + std::exp(-score)) : (std::clamp(score, -1.0, 1.0) + 1) / 2;
+  return low_ + share * (high_ - low_);
+}
+
+RowProblem Mf::row_problem(Axis, size_t n) const {
+  RowProblem out{};
+  const auto count = static_cast<double>(n);
+  out.biases = config_.biases;
+  out.penalty = config_.penalty * scale_ * count;
+  out.bias_penalty = config_.bias_penalty * count + 1;
+  return out;
+}
+
+// Losses with a closed form, or near one, take it. Of the others, steps on this row alone: the
+// other rows are put back before each pass.
+std::vector<float> Mf::fold_in(Axis axis, Sparse::Row ratings) const {
+  const Loss loss = this->loss();
+  const bool closed = !is_class(loss) && loss != Loss::kKl && loss != Loss::kBpr;
+  if (closed || ratings.size() == 0) return RatingsModel::fold_in(axis, ratings);
+  const Axis other = axis == Axis::kUser ? Axis::kItem : Axis::kUser;
+  const size_t width = padded(dim());
+  const size_t own = axis == Axis::kUser ? dim() : dim() + 1, theirs = 2 * dim() + 1 - own;
+  const auto root = static_cast<float>(std::sqrt(scale_)), whole = static_cast<float>(scale_);
+  Rng rng(1, 0);
+  std::vector<uint32_t> rows(ratings.columns.begin(), ratings.columns.end());
+  std::vector<uint32_t> noise;
+  if (loss == Loss::kBpr) {
+    for (size_t k = 0; k < 4 * ratings.size() + 100; ++k) {
+      const uint32_t row = rng.below(static_cast<uint32_t>(rows_of(other).rows()));
+      if (std::ranges::binary_search(ratings.columns, row)) continue;
+      noise.push_back(static_cast<uint32_t>(rows.size()));
+      rows.push_back(row);
+    }
+    if (noise.empty()) return RatingsModel::fold_in(axis, ratings);
+  }
+  Matrix one(1, row_width(dim())), others(rows.size(), row_width(dim()));
+  std::vector<Rating> steps;
+  Sparse seen;
+  seen.columns = static_cast<uint32_t>(rows.size());
+  for (uint32_t k = 0; k < ratings.size(); ++k) {
+    steps.push_back({0, k, value_of(ratings.values[k])});
+    seen.column.push_back(k);
+    seen.value.push_back(1);
+  }
+  seen.offsets.push_back(ratings.size());
+  one.row(0)[width + kEnergy] = one.row(0)[width + kBiasEnergy] = 1;
+  if (loss == Loss::kKl && config_.biases) one.row(0)[width + kBias] = 0.5f;
+  Rates rates{static_cast<float>(config_.lr), static_cast<float>(config_.penalty),
+              static_cast<float>(config_.bias_penalty), config_.biases, config_.adapt};
+  for (int epoch = 0; epoch < kFoldEpochs; ++epoch) {
+    for (size_t k = 0; k < rows.size(); ++k) {
+      const auto from = rows_of(other).row(rows[k]);
+      const auto to = others.row(k);
+      for (size_t j = 0; j < dim(); ++j) to[j] = from[j] / root;
+      to[width + kBias] = from[theirs] / whole;
+      to[width + kEnergy] = to[width + kBiasEnergy] = 1e30f;  // it does not move
+    }
+    rates.lr = static_cast<float>(config_.lr * (1 - static_cast<double>(epoch) / kFoldEpochs));
+    if (loss == Loss::kBpr) {
+      train_pairs(rates, dim(), steps, noise, seen, rng, one.view(), others.view());
+    } else {
+      train_block(loss, rates, dim(), steps, one.view(), others.view());
+    }
+  }
+  std::vector<float> out(dim() + 2, 0.0f);
+  for (size_t k = 0; k < dim(); ++k) out[k] = root * one.row(0)[k];
+  out[own] = whole * one.row(0)[width + kBias];
+  out[theirs] = 1;
+  return out;
+}
+
+uint64_t Mf::memory_needed(const Ratings& ratings, const Job&) const {
+  const uint64_t rows = ratings.users().size() + ratings.items().size();
+  const auto dim = static_cast<size_t>(config_.dim);
+  const uint64_t model = padded(dim + 2) * sizeof(float);
+  const uint64_t work = row_width(dim) * sizeof(float);
+  return rows * (model + work * (config_.early_stop > 0 ? 2 : 1) + 16) +
+         ratings.train().size() * sizeof(Rating) + (uint64_t{8} << 20);
+}
+
+void Mf::pack(ArchiveWriter& out, bool checkpoint) const {
+  RatingsModel::pack(out, checkpoint);
+  out.metadata["mf.scale"] = fmt::format("{}", scale_);
+  if (!checkpoint) return;
+  out.tensors["work.user"] = tensor_of(work_user_);
+  out.tensors["work.item"] = tensor_of(work_item_);
+  if (best_user_.rows() > 0) {
+    out.tensors["best.user"] = tensor_of(best_user_);
+    out.tensors["best.item"] = tensor_of(best_item_);
+  }
+}
+
+void Mf::restore(const Archive& in) {
+  Mf other;
+  other.load(in);
+  other.scale_ = in.number_at<double>("mf.scale");
+  const auto take = [&](const char* name, size_t rows, Matrix& to) {
+    if (!in.has(name)) return;
+    to = in.matrix(name);
+    if (to.rows() != rows || to.cols() != row_width(other.dim()) || !all_finite(to)) {
+      throw Error(ErrorKind::kInput, "{}: {} does not fit the names; the file is damaged",
+                  in.where(), name);
+    }
+  };
+  take("work.user", other.user_.rows(), other.work_user_);
+  take("work.item", other.item_.rows(), other.work_item_);
+  take("best.user", other.user_.rows(), other.best_user_);
+  take("best.item", other.item_.rows(), other.best_item_);
+  *this = std::move(other);
+}
+
+ModelInfo info() {
+  return {"mf", "users and items of ratings: stochastic gradient descent, any loss",
+          InputKind::kRatings, []() -> std::unique_ptr<Model> { return std::make_unique<Mf>(); }};
+}
+
+}  // namespace kith::mf

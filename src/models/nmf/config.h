@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <tuple>
+
+#include "config/fields.h"
+
+namespace kith::nmf {
+
+enum class Method { kHals, kMultiplicative };
+enum class Loss { kSquared, kKl };
+enum class Unobserved { kAuto, kMissing, kZero };
+
+struct Config {
+  int dim = 20;
+  int epochs = 100;
+  Method method = Method::kHals;
+  Loss loss = Loss::kSquared;
+  Unobserved unobserved = Unobserved::kAuto;
+  double penalty = -1;
+  double sparsity = 0;
+  bool biases = true;
+  double tolerance = 1e-4;
+  int early_stop = 3;
+  bool refit = true;
+
+  static constexpr std::tuple fields{
+      field("dim", &Config::dim, "parts: length of each vector").between(0, 4096),
+      field("epochs", &Config::epochs, "sweeps over users and items, at most").between(1, 100000),
+      field("method", &Config::method,
+            "hals: one coordinate after the other; multiplicative: Lee and Seung's updates"),
+      field("loss", &Config::loss, "squared error, or kl (generalised Kullback-Leibler)"),
+      field("unobserved", &Config::unobserved,
+            "what was not rated is missing, or zero; auto: zero for implicit feedback"),
+      field("penalty", &Config::penalty,
+            "of the squared length of a vector; negative: found from the ratings' noise, none for "
+            "--unobserved zero")
+          .between(-1, 1e12),
+      field("sparsity", &Config::sparsity,
+            "likewise of the sum of a vector: the larger, the fewer parts a row has")
+          .between(0, 1e12),
+      field("biases", &Config::biases,
+            "squared error, missing: mean and biases of either sign beside the parts"),
+      field("tolerance", &Config::tolerance,
+            "stop when a sweep lowers the error by no more than this share of it")
+          .between(0, 1),
+      field("early-stop", &Config::early_stop,
+            "stop when the held-out error has not fallen for so many sweeps, and take the best; 0: "
+            "never")
+          .between(0, 1000),
+      field("refit", &Config::refit,
+            "once the held-out error has told how long, train on what was held out as well"),
+  };
+};
+
+}  // namespace kith::nmf
+
+template <>
+struct kith::EnumNames<kith::nmf::Method> {
+  static constexpr std::array<std::string_view, 2> names{"hals", "multiplicative"};
+};
+template <>
+struct kith::EnumNames<kith::nmf::Loss> {
+  static constexpr std::array<std::string_view, 2> names{"squared", "kl"};
+};
+template <>
+struct kith::EnumNames<kith::nmf::Unobserved> {
+  static constexpr std::array<std::string_view, 3> names{"auto", "missing", "zero"};
+};

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What all models of ratings are, however they learn: vectors of users and of items whose product
+// is the rating,
+//
+//   rating(u, i) ~ link(mean + user(u) . item(i)),   user(u) = [p_u, b_u, 1],  item(i) = [q_i, 1,
+//   c_i]
+//
+// so biases are coordinates like the others, and a prediction is one dot product.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/ratings.h"
+#include "models/model.h"
+#include "train/ridge_row.h"
+#include "train/run.h"
+
+namespace kith {
+
+enum class Axis { kUser, kItem };
+
+class RatingsModel : public Model {
+ public:
+  virtual uint64_t memory_needed(const Ratings& ratings, const Job& job) const = 0;
+  // As Model says: trains, or goes on; returns early when the job is cancelled.
+  virtual void train(const Ratings& ratings, Job& job) = 0;
+
+  // What was learned.
+  const Names& names_of(Axis axis) const { return axis == Axis::kUser ? users_ : items_; }
+  const std::string& column_of(Axis axis) const {
+    return axis == Axis::kUser ? user_column_ : item_column_;
+  }
+  const Matrix& rows_of(Axis axis) const { return axis == Axis::kUser ? user_ : item_; }
+  size_t dim() const { return user_.cols() < 2 ? 0 : user_.cols() - 2; }
+  double mean() const { return mean_; }
+  bool implicit() const { return implicit_; }
+  const Sparse& seen() const { return *seen_; }  // users x items: what it was trained on
+  // Of a pair, in the unit of the ratings and within their range; for implicit feedback a score.
+  double predict(uint32_t user, uint32_t item) const;
+  // The same from rows, such as one that was folded in.
+  virtual double predict(std::span<const float> user, std::span<const float> item) const;
+  // How far the truth may be from a prediction, one standard deviation; for models that know.
+  virtual std::optional<double> deviation(std::span<const float> user,
+                                          std::span<const float> item) const;
+
+  // The row that someone with these ratings (columns: numbers of the other axis) would have, the
+  // other axis as it is. Nobody with no ratings gets the row of the unknown: predictions are the
+  // mean and the other's bias.
+  virtual std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const;
+  // Adds what `more` (read on top of this model's names) has beyond it, and solves the rows of all
+  // users, then of all new items, that it speaks of anew from all their ratings.
+  struct Updated {
+    uint64_t new_users = 0, new_items = 0, solved = 0;
+  };
+  Updated update(const Ratings& more);
+
+  // Model
+  bool finished() const override { return state_.finished; }
+  void reopen() override;
+  void pack(ArchiveWriter& out, bool checkpoint) const override;
+  const Names& names() const override { return names_; }  // "item=Alien", then "user=42"
+  std::span<const uint64_t> counts() const override { return counts_; }
+  Matrix vectors(Side side) const override;  // p and q, without biases
+  std::vector<Fact> info() const override;
+
+ protected:
+  // How folding in weighs: everything of RowProblem but dim, own and gram, for a row of n ratings.
+  virtual RowProblem row_problem(Axis axis, size_t n) const = 0;
+
+  // Reads settings and the common part into this model, which may be half read if it throws: a
+  // model restores into a fresh one of its kind, and then takes its place.
+  void load(const Archive& in);
+  // Takes names, range and ratings of the data; rows for everyone, [0.., 0, 1] and [0.., 1, 0].
+  void start(const Ratings& ratings, size_t dim);
+  bool started() const { return user_.rows() > 0; }
+  // The error on what is held out: root mean square, or for implicit feedback the mean percentile
+  // rank (0 best, .5 chance). Nothing if nothing is held out.
+  std::optional<double> held_out_error(const Ratings& ratings) const;
+  // The second run, on all ratings, for as many epochs as were best in the first; `blocks` of which
+  // make an epoch. Leaves state_.refit at 0 if the start was best.
+  void start_refit(uint64_t blocks);
+  RunPlan plan(RunPlan first) const;              // of the run that is on
+  void restart_state();                           // to the beginning of the run that is on
+  void check_same(const Ratings& ratings) const;  // Error(kInput) if a checkpoint is of other data
+  bool finite() const { return all_finite(user_) && all_finite(item_); }
+
+  Names users_, items_;
+  std::string user_column_ = "user", item_column_ = "item";
+  Matrix user_, item_;
+  double mean_ = 0;
+  float low_ = 0, high_ = 0;
+  bool implicit_ = false;
+  std::shared_ptr<const Sparse> seen_ = std::make_shared<Sparse>();  // see Ratings::share
+  RunState state_;
+  uint64_t unit_ = 0;  // ratings that progress counts as an epoch, in both runs
+
+ private:
+  void name_rows();
+  std::vector<double> gram(Axis axis) const;
+  Names names_;
+  std::vector<uint64_t> counts_;
+};
+
+}  // namespace kith

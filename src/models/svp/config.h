@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tuple>
+
+#include "config/fields.h"
+
+namespace kith::svp {
+
+struct Config {
+  int dim = 10;
+  int epochs = 200;
+  double step = 0;
+  bool biases = true;
+  double tolerance = 1e-5;
+  int early_stop = 3;
+  bool refit = true;
+
+  static constexpr std::tuple fields{
+      field("dim", &Config::dim, "rank of the completed matrix: length of each vector")
+          .between(0, 4096),
+      field("epochs", &Config::epochs, "steps at most; each is a pass over the ratings")
+          .between(1, 100000),
+      field("step", &Config::step,
+            "length of a step along the gradient; 0: 1 at first, then the one that gains most")
+          .between(0, 1e6),
+      field("biases", &Config::biases, "complete what mean and biases leave of the ratings"),
+      field("tolerance", &Config::tolerance,
+            "stop when a step lowers the squared error by no more than this share of it")
+          .between(0, 1),
+      field("early-stop", &Config::early_stop,
+            "stop when the held-out error has not fallen for so many steps, and take the best; 0: "
+            "never")
+          .between(0, 1000),
+      field("refit", &Config::refit,
+            "once the held-out error has told how long, train on what was held out as well"),
+  };
+};
+
+}  // namespace kith::svp
