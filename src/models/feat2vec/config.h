@@ -49,7 +49,9 @@ struct Config {
       field("dim", &Config::dim, "length of each vector").between(0, 4096),
       field("epochs", &Config::epochs, "passes over the table; 0 for 5 to 40, fewer for long ones")
           .between(0, 10000),
-      field("lr", &Config::lr, "first learning rate, falls linearly").between(0, 100).tuned(0.01, 0.5),
+      field("lr", &Config::lr, "first learning rate, falls linearly")
+          .between(0, 100)
+          .tuned(0.01, 0.5),
       field("negatives", &Config::negatives, "noise values per true one").between(1, 1000),
       field("loss", &Config::loss,
             "auto is softmax, or squared for a target that is a number; see the model's page"),
