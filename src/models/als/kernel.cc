@@ -4,6 +4,7 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -310,29 +311,18 @@ double BlockRows(const Side& side, std::span<const Task> tasks, Scratch& scratch
 }
 
 void AddGram(ConstRows rows, size_t begin, size_t end, size_t dim, Rows out) {
-  const size_t width = padded(dim), step = hn::Lanes(f32);
-  for (size_t k = begin; k < end; k += 4) {
-    const float* t[4];
-    float w[4];
-    for (size_t e = 0; e < 4; ++e) {
-      t[e] = rows.row(std::min(k + e, end - 1));
-      w[e] = k + e < end ? 1.0f : 0.0f;
-    }
-    for (size_t i = 0; i < dim; ++i) {
-      const VF c0 = hn::Set(f32, w[0] * t[0][i]), c1 = hn::Set(f32, w[1] * t[1][i]),
-               c2 = hn::Set(f32, w[2] * t[2][i]), c3 = hn::Set(f32, w[3] * t[3][i]);
-      float* const to = out.row(i);
-      for (size_t j = 0; j < width; j += step) {
-        VF v = hn::Load(f32, to + j);
-        v = hn::MulAdd(c0, hn::Load(f32, t[0] + j), v);
-        v = hn::MulAdd(c1, hn::Load(f32, t[1] + j), v);
-        v = hn::MulAdd(c2, hn::Load(f32, t[2] + j), v);
-        v = hn::MulAdd(c3, hn::Load(f32, t[3] + j), v);
-        hn::Store(v, f32, to + j);
-      }
-    }
+  static constexpr auto kOnes = [] {
+    std::array<float, kTileRows> ones{};
+    ones.fill(1.0f);
+    return ones;
+  }();
+  for (size_t k = begin; k < end; k += kTileRows) {
+    add_outer({rows.row(k), rows.stride}, std::min(kTileRows, end - k), dim, kOnes.data(), out);
   }
-  for (size_t i = 0; i < dim; ++i) clear_tail(out.row(i), dim);
+  for (size_t i = 0; i < dim; ++i) {
+    for (size_t j = 0; j < i; ++j) out.row(j)[i] = out.row(i)[j];
+    clear_tail(out.row(i), dim);
+  }
 }
 
 }  // namespace kith::als::HWY_NAMESPACE

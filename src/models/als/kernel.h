@@ -57,7 +57,7 @@ struct Task {
 double solve_cg(const Side& side, std::span<const Task> tasks, Scratch& scratch);
 double solve_blocks(const Side& side, std::span<const Task> tasks, Scratch& scratch);
 
-// out += sum over rows [begin, end) of q q^T, whole; out is dim x dim.
+// out, zero at first, becomes the sum over rows [begin, end) of q q^T; dim x dim.
 void add_gram(ConstRows rows, size_t begin, size_t end, size_t dim, Rows out);
 
 }  // namespace kith::als
