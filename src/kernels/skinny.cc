@@ -41,7 +41,7 @@ HWY_INLINE void sum_strip(const WeightedRows& s, bool add, size_t at, float* HWY
   }
 }
 
-void SumRows(const WeightedRows& s, bool add, float* HWY_RESTRICT y, size_t width) {
+void sum_rows(const WeightedRows& s, bool add, float* HWY_RESTRICT y, size_t width) {
   const size_t step = hn::Lanes(f32);
   size_t at = 0;
   for (; at + 4 * step <= width; at += 4 * step) sum_strip<4>(s, add, at, y + at);
@@ -49,8 +49,8 @@ void SumRows(const WeightedRows& s, bool add, float* HWY_RESTRICT y, size_t widt
   for (; at < width; at += step) sum_strip<1>(s, add, at, y + at);
 }
 
-void DotRows(const float* HWY_RESTRICT u, ConstRows x, const uint32_t* HWY_RESTRICT columns,
-             size_t count, size_t width, float* HWY_RESTRICT out) {
+void dot_rows(const float* HWY_RESTRICT u, ConstRows x, const uint32_t* HWY_RESTRICT columns,
+              size_t count, size_t width, float* HWY_RESTRICT out) {
   const size_t step = hn::Lanes(f32);
   size_t j = 0;
   for (; j + 4 <= count; j += 4) {
@@ -80,8 +80,8 @@ void DotRows(const float* HWY_RESTRICT u, ConstRows x, const uint32_t* HWY_RESTR
 }
 
 #if HWY_TARGET == HWY_SCALAR
-void AddProducts(ConstRows a, size_t a_cols, ConstRows b, size_t first, size_t count,
-                 double* HWY_RESTRICT out) {
+void add_products(ConstRows a, size_t a_cols, ConstRows b, size_t first, size_t count,
+                  double* HWY_RESTRICT out) {
   for (size_t r = first; r < first + count; ++r) {
     for (size_t i = 0; i < a_cols; ++i) {
       const double w = a.row(r)[i];
@@ -129,8 +129,8 @@ HWY_INLINE void add_tile(const double* HWY_RESTRICT a, ConstRows b, size_t first
   add(3, s30, s31);
 }
 
-void AddProducts(ConstRows a, size_t a_cols, ConstRows b, size_t first, size_t count,
-                 double* HWY_RESTRICT out) {
+void add_products(ConstRows a, size_t a_cols, ConstRows b, size_t first, size_t count,
+                  double* HWY_RESTRICT out) {
   const size_t step = 2 * hn::Lanes(hn::CappedTag<double, 8>());
   HWY_ALIGN double tile[kTileRows * kTileCols];
   for (size_t r = 0; r < count; r += kTileRows) {
@@ -154,20 +154,20 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kith {
 
-HWY_EXPORT(SumRows);
-HWY_EXPORT(DotRows);
-HWY_EXPORT(AddProducts);
+HWY_EXPORT(sum_rows);
+HWY_EXPORT(dot_rows);
+HWY_EXPORT(add_products);
 
 void sum_rows(const WeightedRows& sum, bool add, float* y, size_t width) {
-  HWY_DYNAMIC_DISPATCH(SumRows)(sum, add, y, width);
+  HWY_DYNAMIC_DISPATCH(sum_rows)(sum, add, y, width);
 }
 void dot_rows(const float* u, ConstRows x, const uint32_t* columns, size_t count, size_t width,
               float* out) {
-  HWY_DYNAMIC_DISPATCH(DotRows)(u, x, columns, count, width, out);
+  HWY_DYNAMIC_DISPATCH(dot_rows)(u, x, columns, count, width, out);
 }
 void add_products(ConstRows a, size_t a_cols, ConstRows b, size_t first, size_t count,
                   double* out) {
-  HWY_DYNAMIC_DISPATCH(AddProducts)(a, a_cols, b, first, count, out);
+  HWY_DYNAMIC_DISPATCH(add_products)(a, a_cols, b, first, count, out);
 }
 
 }  // namespace kith

@@ -166,7 +166,7 @@ double solve_one(const Side& side, const Task& task, Scratch& scratch) {
   return objective - task.penalty * dot(x, x, width) - task.bias_penalty * b * b;
 }
 
-double CgRows(const Side& side, std::span<const Task> tasks, Scratch& scratch) {
+double cg_rows(const Side& side, std::span<const Task> tasks, Scratch& scratch) {
   double error = 0;
   for (const Task& task : tasks) error += solve_one(side, task, scratch);
   return error;
@@ -301,7 +301,7 @@ double squared_error(const Side& side, const float* row, Sparse::Row ratings, Sc
   return sum;
 }
 
-double BlockRows(const Side& side, std::span<const Task> tasks, Scratch& scratch) {
+double block_rows(const Side& side, std::span<const Task> tasks, Scratch& scratch) {
   double error = 0;
   for (const Task& task : tasks) {
     solve_one_by_blocks(side, task, scratch);
@@ -310,7 +310,7 @@ double BlockRows(const Side& side, std::span<const Task> tasks, Scratch& scratch
   return error;
 }
 
-void AddGram(ConstRows rows, size_t begin, size_t end, size_t dim, Rows out) {
+void sum_gram(ConstRows rows, size_t begin, size_t end, size_t dim, Rows out) {
   static constexpr auto kOnes = [] {
     std::array<float, kTileRows> ones{};
     ones.fill(1.0f);
@@ -331,9 +331,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kith::als {
 
-HWY_EXPORT(CgRows);
-HWY_EXPORT(BlockRows);
-HWY_EXPORT(AddGram);
+HWY_EXPORT(cg_rows);
+HWY_EXPORT(block_rows);
+HWY_EXPORT(sum_gram);
 
 Scratch::Scratch(size_t dim, size_t block)
     : vectors(4, std::max<size_t>(dim + 2, 128)),
@@ -341,13 +341,13 @@ Scratch::Scratch(size_t dim, size_t block)
       system(std::min(dim, block) + 1, std::min(dim, block) + 1) {}
 
 double solve_cg(const Side& side, std::span<const Task> tasks, Scratch& scratch) {
-  return HWY_DYNAMIC_DISPATCH(CgRows)(side, tasks, scratch);
+  return HWY_DYNAMIC_DISPATCH(cg_rows)(side, tasks, scratch);
 }
 double solve_blocks(const Side& side, std::span<const Task> tasks, Scratch& scratch) {
-  return HWY_DYNAMIC_DISPATCH(BlockRows)(side, tasks, scratch);
+  return HWY_DYNAMIC_DISPATCH(block_rows)(side, tasks, scratch);
 }
 void add_gram(ConstRows rows, size_t begin, size_t end, size_t dim, Rows out) {
-  HWY_DYNAMIC_DISPATCH(AddGram)(rows, begin, end, dim, out);
+  HWY_DYNAMIC_DISPATCH(sum_gram)(rows, begin, end, dim, out);
 }
 
 }  // namespace kith::als

@@ -19,7 +19,7 @@ using kith::HWY_NAMESPACE::axpy;
 
 constexpr size_t kTileRows = 64;
 
-double NormalEquations(ConstRows others, size_t dim, Sparse::Row ratings, Scratch& scratch) {
+double build_equations(ConstRows others, size_t dim, Sparse::Row ratings, Scratch& scratch) {
   const size_t n = dim + 1, width = padded(n);
   static constexpr auto kOnes = [] {
     std::array<float, kTileRows> out{};
@@ -53,7 +53,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kith::bmf {
 
-HWY_EXPORT(NormalEquations);
+HWY_EXPORT(build_equations);
 
 Scratch::Scratch(size_t dim)
     : tile(64, dim + 1),
@@ -63,7 +63,7 @@ Scratch::Scratch(size_t dim)
       b(dim + 1) {}
 
 double normal_equations(ConstRows others, size_t dim, Sparse::Row ratings, Scratch& scratch) {
-  return HWY_DYNAMIC_DISPATCH(NormalEquations)(others, dim, ratings, scratch);
+  return HWY_DYNAMIC_DISPATCH(build_equations)(others, dim, ratings, scratch);
 }
 
 }  // namespace kith::bmf

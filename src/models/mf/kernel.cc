@@ -23,25 +23,7 @@ using kith::HWY_NAMESPACE::f32;
 using kith::HWY_NAMESPACE::inverse_root;
 using kith::HWY_NAMESPACE::Slope;
 using kith::HWY_NAMESPACE::slope_of;
-using kith::HWY_NAMESPACE::store_sums4;
 using kith::HWY_NAMESPACE::VF;
-
-struct Dots {
-  float pq, pp, qq, none;
-};
-
-HWY_INLINE Dots dots(const float* HWY_RESTRICT p, const float* HWY_RESTRICT q, size_t width) {
-  VF pq = hn::Zero(f32), pp = pq, qq = pq;
-  for (size_t i = 0; i < width; i += hn::Lanes(f32)) {
-    const VF x = hn::Load(f32, p + i), y = hn::Load(f32, q + i);
-    pq = hn::MulAdd(x, y, pq);
-    pp = hn::MulAdd(x, x, pp);
-    qq = hn::MulAdd(y, y, qq);
-  }
-  Dots out;
-  store_sums4(pq, pp, qq, pq, &out.pq);
-  return out;
-}
 
 HWY_INLINE float rsqrt(float x) {
   const hn::CappedTag<float, 1> one;
@@ -79,7 +61,7 @@ HWY_INLINE void prefetch_row(const float* row, size_t width) {
 
 // kWidth: the padded width if it is known when this is compiled, which is a quarter faster; or 0.
 template <NumberLoss kLoss, size_t kWidth = 0>
-double Block(const Rates& rates, size_t dim, std::span<const Rating> ratings, Rows users,
+double steps(const Rates& rates, size_t dim, std::span<const Rating> ratings, Rows users,
              Rows items) {
   constexpr size_t kAhead = 6;
   const size_t width = kWidth > 0 ? kWidth : padded(dim);
@@ -93,34 +75,39 @@ double Block(const Rates& rates, size_t dim, std::span<const Rating> ratings, Ro
     const Rating& r = ratings[k];
     float* const p = users.row(r.user);
     float* const q = items.row(r.item);
-    const Dots d = dots(p, q, width);
-    const Slope at = slope_of(kLoss, d.pq + p[width + kBias] + q[width + kBias], r.value);
+    const float pq = dot(p, q, width), pp = p[width + kSquare], qq = q[width + kSquare];
+    const Slope at = slope_of(kLoss, pq + p[width + kBias] + q[width + kBias], r.value);
     loss += at.loss;
     const float e = -at.slope, square = e * e * share;
-    const float lu = rate_of(rates, p[width + kEnergy], square * d.qq);
-    const float li = rate_of(rates, q[width + kEnergy], square * d.pp);
-    move_both(p, q, width, lu * e, li * e, 1 - lu * rates.penalty, 1 - li * rates.penalty);
+    const float lu = rate_of(rates, p[width + kEnergy], square * qq);
+    const float li = rate_of(rates, q[width + kEnergy], square * pp);
+    const float a = lu * e, b = li * e, keep_p = 1 - lu * rates.penalty,
+                keep_q = 1 - li * rates.penalty;
+    move_both(p, q, width, a, b, keep_p, keep_q);
+    // |keep p + a q|^2, and so for q.
+    p[width + kSquare] = keep_p * (keep_p * pp + 2 * a * pq) + a * a * qq;
+    q[width + kSquare] = keep_q * (keep_q * qq + 2 * b * pq) + b * b * pp;
     move_bias(rates, p + width, e);
     move_bias(rates, q + width, e);
   }
   return loss;
 }
 
-double TrainBlock(Loss loss, const Rates& rates, size_t dim, std::span<const Rating> ratings,
-                  Rows users, Rows items) {
+double train_steps(Loss loss, const Rates& rates, size_t dim, std::span<const Rating> ratings,
+                   Rows users, Rows items) {
   switch (loss) {
     case Loss::kAbsolute:
-      return Block<NumberLoss::kAbsolute>(rates, dim, ratings, users, items);
+      return steps<NumberLoss::kAbsolute>(rates, dim, ratings, users, items);
     case Loss::kHuber:
-      return Block<NumberLoss::kHuber>(rates, dim, ratings, users, items);
+      return steps<NumberLoss::kHuber>(rates, dim, ratings, users, items);
     case Loss::kTukey:
-      return Block<NumberLoss::kTukey>(rates, dim, ratings, users, items);
+      return steps<NumberLoss::kTukey>(rates, dim, ratings, users, items);
     case Loss::kLogistic:
-      return Block<NumberLoss::kLogistic>(rates, dim, ratings, users, items);
+      return steps<NumberLoss::kLogistic>(rates, dim, ratings, users, items);
     case Loss::kHinge:
-      return Block<NumberLoss::kHinge>(rates, dim, ratings, users, items);
+      return steps<NumberLoss::kHinge>(rates, dim, ratings, users, items);
     case Loss::kKl:
-      return Block<NumberLoss::kKl>(rates, dim, ratings, users, items);
+      return steps<NumberLoss::kKl>(rates, dim, ratings, users, items);
     case Loss::kAuto:
     case Loss::kSquared:
     case Loss::kBpr:
@@ -128,21 +115,21 @@ double TrainBlock(Loss loss, const Rates& rates, size_t dim, std::span<const Rat
   }
   switch (padded(dim)) {
     case 16:
-      return Block<NumberLoss::kSquared, 16>(rates, dim, ratings, users, items);
+      return steps<NumberLoss::kSquared, 16>(rates, dim, ratings, users, items);
     case 32:
-      return Block<NumberLoss::kSquared, 32>(rates, dim, ratings, users, items);
+      return steps<NumberLoss::kSquared, 32>(rates, dim, ratings, users, items);
     case 64:
-      return Block<NumberLoss::kSquared, 64>(rates, dim, ratings, users, items);
+      return steps<NumberLoss::kSquared, 64>(rates, dim, ratings, users, items);
     case 128:
-      return Block<NumberLoss::kSquared, 128>(rates, dim, ratings, users, items);
+      return steps<NumberLoss::kSquared, 128>(rates, dim, ratings, users, items);
     default:
-      return Block<NumberLoss::kSquared>(rates, dim, ratings, users, items);
+      return steps<NumberLoss::kSquared>(rates, dim, ratings, users, items);
   }
 }
 
-double TrainPairs(const Rates& rates, size_t dim, std::span<const Rating> ratings,
-                  std::span<const uint32_t> candidates, const Sparse& seen, Rng& rng, Rows users,
-                  Rows items) {
+double train_rankings(const Rates& rates, size_t dim, std::span<const Rating> ratings,
+                      std::span<const uint32_t> candidates, const Sparse& seen, Rng& rng,
+                      Rows users, Rows items) {
   constexpr int kTries = 20;  // for an item that the user has not seen
   const size_t width = padded(dim);
   const float share = 1.0f / static_cast<float>(std::max<size_t>(1, dim));
@@ -193,17 +180,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kith::mf {
 
-HWY_EXPORT(TrainBlock);
-HWY_EXPORT(TrainPairs);
+HWY_EXPORT(train_steps);
+HWY_EXPORT(train_rankings);
 
 double train_block(Loss loss, const Rates& rates, size_t dim, std::span<const Rating> ratings,
                    Rows users, Rows items) {
-  return HWY_DYNAMIC_DISPATCH(TrainBlock)(loss, rates, dim, ratings, users, items);
+  return HWY_DYNAMIC_DISPATCH(train_steps)(loss, rates, dim, ratings, users, items);
 }
 double train_pairs(const Rates& rates, size_t dim, std::span<const Rating> ratings,
                    std::span<const uint32_t> candidates, const Sparse& seen, Rng& rng, Rows users,
                    Rows items) {
-  return HWY_DYNAMIC_DISPATCH(TrainPairs)(rates, dim, ratings, candidates, seen, rng, users, items);
+  return HWY_DYNAMIC_DISPATCH(train_rankings)(rates, dim, ratings, candidates, seen, rng, users,
+                                              items);
 }
 
 }  // namespace kith::mf

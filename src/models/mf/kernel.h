@@ -20,7 +20,14 @@
 namespace kith::mf {
 
 // A working row: the vector, zero-padded, then these.
-enum Extra : size_t { kBias, kEnergy, kBiasEnergy, kExtras };
+// The square of its length is kept up to date by every step, which is cheaper than to sum it up.
+enum Extra : size_t { kBias, kEnergy, kBiasEnergy, kSquare, kExtras };
+inline void start_row(float* row, size_t dim) {
+  float* const extras = row + padded(dim);
+  extras[kEnergy] = extras[kBiasEnergy] = 1;
+  extras[kSquare] = 0;
+  for (size_t k = 0; k < dim; ++k) extras[kSquare] += row[k] * row[k];
+}
 inline size_t row_width(size_t dim) { return padded(dim) + padded(kExtras); }
 
 struct Rates {

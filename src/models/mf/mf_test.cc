@@ -23,7 +23,7 @@ struct Pair {
       for (size_t r = 0; r < m->rows(); ++r) {
         for (size_t k = 0; k < dim; ++k) m->row(r)[k] = normal(rng);
         m->row(r)[padded(dim) + kBias] = normal(rng);
-        m->row(r)[padded(dim) + kEnergy] = m->row(r)[padded(dim) + kBiasEnergy] = 1;
+        start_row(m->view().row(r), dim);
       }
     }
   }
@@ -76,6 +76,19 @@ TEST(MfKernel, StepsFollowTheGradient) {
       }
     }
   }
+}
+
+TEST(MfKernel, SquaresStayWhatTheyAre) {
+  constexpr size_t kDim = 20;
+  Pair at(kDim);
+  const Rating rating{0, 0, 1.5f};
+  const Rates rates{0.1f, 0.05f, 0.02f, true, true};
+  for (int step = 0; step < 1000; ++step) {
+    train_block(Loss::kSquared, rates, kDim, {&rating, 1}, at.user.view(), at.item.view());
+  }
+  double square = 0;
+  for (size_t k = 0; k < kDim; ++k) square += at.user.row(0)[k] * at.user.row(0)[k];
+  EXPECT_NEAR(at.user.row(0)[padded(kDim) + kSquare], square, 1e-4 * square);
 }
 
 TEST(MfKernel, PairsFollowTheGradient) {

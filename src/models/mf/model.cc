@@ -73,8 +73,7 @@ void Mf::initialise(const Ratings& ratings, uint64_t seed) {
       for (size_t k = 0; k < dim(); ++k) {
         row[k] = static_cast<float>(size * (2.0 * rng.uniform() - 1));
       }
-      row[width + kEnergy] = 1;
-      row[width + kBiasEnergy] = 1;
+      start_row(m.view().row(r), dim());
       if (!config_.biases) continue;
       if (!bias.empty()) row[width + kBias] = static_cast<float>(bias[r] / scale_);
       if (loss == Loss::kKl) row[width + kBias] = 0.5f;
@@ -152,7 +151,7 @@ std::vector<float> Mf::fold_in(Axis axis, Sparse::Row ratings) const {
     seen.value.push_back(1);
   }
   seen.offsets.push_back(ratings.size());
-  one.row(0)[width + kEnergy] = one.row(0)[width + kBiasEnergy] = 1;
+  start_row(one.view().row(0), dim());
   if (loss == Loss::kKl && config_.biases) one.row(0)[width + kBias] = 0.5f;
   Rates rates{static_cast<float>(config_.lr), static_cast<float>(config_.penalty),
               static_cast<float>(config_.bias_penalty), config_.biases, config_.adapt};
@@ -162,6 +161,7 @@ std::vector<float> Mf::fold_in(Axis axis, Sparse::Row ratings) const {
       const auto to = others.row(k);
       for (size_t j = 0; j < dim(); ++j) to[j] = from[j] / root;
       to[width + kBias] = from[theirs] / whole;
+      start_row(others.view().row(k), dim());
       to[width + kEnergy] = to[width + kBiasEnergy] = 1e30f;  // it does not move
     }
     rates.lr = static_cast<float>(config_.lr * (1 - static_cast<double>(epoch) / kFoldEpochs));

@@ -183,7 +183,6 @@ class Trainer final : public TrainRun {
         steps += sizes[k];
       }
     }
-    m_.export_rows();
     return {total, steps};
   }
 
@@ -197,8 +196,12 @@ class Trainer final : public TrainRun {
     return {m_.state_.block * m_.unit_ / rounds(),
             m_.unit_ * static_cast<uint64_t>(m_.config_.epochs)};
   }
-  std::optional<double> held_out_loss() override { return m_.held_out_error(ratings_); }
-  bool finite() const override { return m_.finite(); }
+  std::optional<double> held_out_loss() override {
+    if (ratings_.held_out().size() == 0) return std::nullopt;
+    m_.export_rows();  // what is asked are the model's rows; what is trained are the working rows
+    return m_.held_out_error(ratings_);
+  }
+  bool finite() const override { return all_finite(m_.work_user_) && all_finite(m_.work_item_); }
   void keep_best() override {
     m_.best_user_ = m_.work_user_.copy();
     m_.best_item_ = m_.work_item_.copy();
@@ -207,7 +210,6 @@ class Trainer final : public TrainRun {
     if (m_.best_user_.rows() != m_.work_user_.rows()) return;
     m_.work_user_ = std::move(m_.best_user_);
     m_.work_item_ = std::move(m_.best_item_);
-    m_.export_rows();
   }
   void restart() override {
     m_.restart_state();
@@ -249,7 +251,6 @@ void Mf::train(const Ratings& ratings, Job& job) {
       for (Matrix* m : {&work_user_, &work_item_}) {
         for (size_t r = 0; r < m->rows(); ++r) std::fill_n(m->row(r).begin(), dim(), 0.0f);
       }
-      export_rows();
       return finish();
     }
   }
@@ -257,6 +258,7 @@ void Mf::train(const Ratings& ratings, Job& job) {
 }
 
 void Mf::finish() {
+  export_rows();
   for (Matrix* m : {&work_user_, &work_item_, &best_user_, &best_item_}) *m = Matrix();
   state_.finished = true;
 }

@@ -241,7 +241,7 @@ std::vector<float> Nmf::fold_in(Axis axis, Sparse::Row ratings) const {
     // From the middle: multiplicative updates cannot leave 0.
     const std::vector<double> sums = column_sums(own, dim());
     for (size_t k = 0; k < dim(); ++k) {
-      row.row(0)[k] = static_cast<float>(sums[k] / std::max<double>(1, own.rows()));
+      row.row(0)[k] = static_cast<float>(sums[k] / static_cast<double>(own.rows()));
     }
   }
   if (ratings.size() > 0) {

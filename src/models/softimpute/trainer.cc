@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kMore = 8;             // singular values looked for beyond those there were
 constexpr uint64_t kSweepsBetween = 4;  // als: every so many iterations new directions are sought
-constexpr uint64_t kDense = 32 * 32;    // entries up to which a whole decomposition is cheap
+constexpr uint64_t kDense = 1024;       // entries up to which a whole decomposition is cheap
 
 // All singular triplets above `threshold`, at most `most`, from a start of `known` columns.
 Svd above(const LinearOperator& a, double threshold, size_t most, SvdOptions options,

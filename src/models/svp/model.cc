@@ -11,8 +11,8 @@
 namespace kith::svp {
 namespace {
 
-constexpr double kGrowth = 1.5;       // of the step at most, from 1 on
-constexpr uint64_t kDense = 32 * 32;  // entries up to which a whole decomposition is cheap
+constexpr double kGrowth = 1.5;    // of the step at most, from 1 on
+constexpr uint64_t kDense = 1024;  // entries up to which a whole decomposition is cheap
 
 }  // namespace
 
