@@ -59,7 +59,7 @@ class CompletionRun : public TrainRun {
                 Job& job)
       : TrainRun(model.plan({.blocks = model.blocks(),
                              .epochs = epochs,
-                             .lr = 1,
+                             .lr = 0,
                              .early_stop = early_stop,
                              .start_counts = true}),
                  model.state_, job),

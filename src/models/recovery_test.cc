@@ -9,12 +9,13 @@ namespace {
 RecoveryMap map_of(int threads, RecoveryMethod method = RecoveryMethod::kSvp) {
   Job job;
   job.threads = threads;
-  return recovery_map({.n = 20, .max_rank = 2, .shares = 5, .trials = 2, .method = method}, job);
+  return recovery_map({.n = 20, .max_rank = 2, .shares = 5, .trials = 1, .method = method}, job);
 }
 
 // 39 numbers determine a matrix of 20 x 20 and rank 1, 76 one of rank 2; of 400 entries.
 TEST(Recovery, TheBoundCountsDegreesOfFreedom) {
-  const RecoveryMap map = map_of(1);
+  RecoveryMap map;
+  map.n = 20;
   EXPECT_DOUBLE_EQ(map.bound(1), 39.0 / 400);
   EXPECT_DOUBLE_EQ(map.bound(2), 76.0 / 400);
   EXPECT_DOUBLE_EQ(map.bound(20), 1);
@@ -36,8 +37,9 @@ TEST(Recovery, SucceedsFarAboveTheBoundAndNeverBelow) {
 }
 
 TEST(Recovery, TheMapDoesNotDependOnThreads) {
-  EXPECT_EQ(map_of(1).success, map_of(2).success);
-  EXPECT_EQ(map_of(1).success, map_of(8).success);
+  const std::vector<double> one = map_of(1).success;
+  EXPECT_EQ(one, map_of(2).success);
+  EXPECT_EQ(one, map_of(8).success);
 }
 
 TEST(Recovery, ReportsItsRowsAndStopsWhenAsked) {

@@ -140,7 +140,15 @@ void SoftImpute::restore(const Archive& in) {
     other.settled_ = read("softimpute.settled") != 0;
     other.sweeps_ = read("softimpute.sweeps") != 0;
   }
-  if (in.has("shrink.y")) other.dual_ = in.values<float>("shrink.y");
+  if (in.has("shrink.y")) {
+    other.dual_ = in.values<float>("shrink.y");
+    const bool good = other.dual_.size() == other.seen_->size() &&
+                      std::ranges::all_of(other.dual_, [](float y) { return std::isfinite(y); });
+    if (!good) {
+      throw Error(ErrorKind::kInput, "{}: shrink.y does not fit the ratings; the file is damaged",
+                  in.where());
+    }
+  }
   *this = std::move(other);
 }
 

@@ -13,8 +13,8 @@ using test::relative_error;
 void exact(Svp& model, int rank) {
   model.config().dim = rank;
   model.config().biases = false;
-  model.config().epochs = 1000;
-  model.config().tolerance = 1e-7;
+  model.config().epochs = 200;
+  model.config().tolerance = 1e-4;
 }
 
 double recovered(const Matrix& truth, int rank, double share, uint64_t seed) {
