@@ -30,11 +30,15 @@ HWY_INLINE float rsqrt(float x) {
   return hn::GetLane(hn::ApproximateReciprocalSqrt(hn::Set(one, x)));
 }
 
-// p += a q - c p and q += b p - d q, both from the values before.
-HWY_INLINE void move_both(float* HWY_RESTRICT p, float* HWY_RESTRICT q, size_t width, float a,
-                          float b, float keep_p, float keep_q) {
-  const VF va = hn::Set(f32, a), vb = hn::Set(f32, b);
-  const VF kp = hn::Set(f32, keep_p), kq = hn::Set(f32, keep_q);
+// How far a rating moves the two rows: p becomes keep_p p + a q, q becomes keep_q q + b p.
+struct Move {
+  float a, keep_p, b, keep_q;
+};
+
+HWY_INLINE void move_both(float* HWY_RESTRICT p, float* HWY_RESTRICT q, size_t width,
+                          const Move& move) {
+  const VF va = hn::Set(f32, move.a), vb = hn::Set(f32, move.b);
+  const VF kp = hn::Set(f32, move.keep_p), kq = hn::Set(f32, move.keep_q);
   for (size_t i = 0; i < width; i += hn::Lanes(f32)) {
     const VF x = hn::Load(f32, p + i), y = hn::Load(f32, q + i);
     hn::Store(hn::MulAdd(va, y, hn::Mul(kp, x)), f32, p + i);
@@ -53,6 +57,49 @@ HWY_INLINE void move_bias(const Rates& rates, float* extras, float e) {
   if (!rates.biases) return;
   const float rate = rate_of(rates, extras[kBiasEnergy], e * e);
   extras[kBias] += rate * (e - rates.bias_penalty * extras[kBias]);
+}
+
+// The moves along e, with everything that stands behind the vectors brought up to date.
+HWY_INLINE Move move_extras(const Rates& rates, float share, float e, float pq,
+                            float* HWY_RESTRICT pe, float* HWY_RESTRICT qe) {
+#if HWY_TARGET != HWY_SCALAR
+  if (rates.adapt) {
+    // Both rows at once, four numbers a vector: while wide vectors are about, a single number costs
+    // as much as sixteen. A row has [square, bias, energy, energy of the bias].
+    const hn::FixedTag<float, 4> quad;
+    const auto p = hn::Load(quad, pe), q = hn::Load(quad, qe), one = hn::Set(quad, 1.0f);
+    const auto own = hn::ConcatLowerLower(quad, q, p);    // |p|^2, b, |q|^2, c
+    const auto other = hn::ConcatLowerLower(quad, p, q);  // |q|^2, c, |p|^2, b
+    const auto gain = hn::OddEven(one, hn::Mul(hn::Set(quad, share), other));
+    const auto energy = hn::MulAdd(hn::Set(quad, e * e), gain, hn::ConcatUpperUpper(quad, q, p));
+    const auto rate = hn::Mul(hn::Set(quad, rates.lr), hn::ApproximateReciprocalSqrt(energy));
+    const auto step = hn::Mul(hn::Set(quad, e), rate);
+    const auto keep = hn::NegMulAdd(hn::Set(quad, rates.penalty), rate, one);
+    // |keep p + a q|^2 = keep (keep |p|^2 + 2 a p.q) + a^2 |q|^2
+    const auto squares =
+        hn::MulAdd(keep, hn::MulAdd(keep, own, hn::Mul(step, hn::Set(quad, 2 * pq))),
+                   hn::Mul(hn::Mul(step, step), other));
+    const auto penalty = hn::Set(quad, rates.bias_penalty);
+    const auto biases =
+        rates.biases ? hn::MulAdd(rate, hn::NegMulAdd(penalty, own, hn::Set(quad, e)), own) : own;
+    const auto low = hn::OddEven(biases, squares);
+    hn::Store(hn::ConcatLowerLower(quad, energy, low), quad, pe);
+    hn::Store(hn::ConcatUpperUpper(quad, energy, low), quad, qe);
+    HWY_ALIGN float steps[4], keeps[4];
+    hn::Store(step, quad, steps);
+    hn::Store(keep, quad, keeps);
+    return {steps[0], keeps[0], steps[2], keeps[2]};
+  }
+#endif
+  const float pp = pe[kSquare], qq = qe[kSquare], square = e * e * share;
+  const float lu = rate_of(rates, pe[kEnergy], square * qq);
+  const float li = rate_of(rates, qe[kEnergy], square * pp);
+  const Move m{lu * e, 1 - lu * rates.penalty, li * e, 1 - li * rates.penalty};
+  pe[kSquare] = m.keep_p * (m.keep_p * pp + 2 * m.a * pq) + m.a * m.a * qq;
+  qe[kSquare] = m.keep_q * (m.keep_q * qq + 2 * m.b * pq) + m.b * m.b * pp;
+  move_bias(rates, pe, e);
+  move_bias(rates, qe, e);
+  return m;
 }
 
 HWY_INLINE void prefetch_row(const float* row, size_t width) {
@@ -75,20 +122,11 @@ double steps(const Rates& rates, size_t dim, std::span<const Rating> ratings, Ro
     const Rating& r = ratings[k];
     float* const p = users.row(r.user);
     float* const q = items.row(r.item);
-    const float pq = dot(p, q, width), pp = p[width + kSquare], qq = q[width + kSquare];
+    const float pq = dot(p, q, width);
     const Slope at = slope_of(kLoss, pq + p[width + kBias] + q[width + kBias], r.value);
     loss += at.loss;
-    const float e = -at.slope, square = e * e * share;
-    const float lu = rate_of(rates, p[width + kEnergy], square * qq);
-    const float li = rate_of(rates, q[width + kEnergy], square * pp);
-    const float a = lu * e, b = li * e, keep_p = 1 - lu * rates.penalty,
-                keep_q = 1 - li * rates.penalty;
-    move_both(p, q, width, a, b, keep_p, keep_q);
-    // |keep p + a q|^2, and so for q.
-    p[width + kSquare] = keep_p * (keep_p * pp + 2 * a * pq) + a * a * qq;
-    q[width + kSquare] = keep_q * (keep_q * qq + 2 * b * pq) + b * b * pp;
-    move_bias(rates, p + width, e);
-    move_bias(rates, q + width, e);
+    const Move move = move_extras(rates, share, -at.slope, pq, p + width, q + width);
+    move_both(p, q, width, move);
   }
   return loss;
 }

@@ -21,7 +21,7 @@ namespace kith::mf {
 
 // A working row: the vector, zero-padded, then these.
 // The square of its length is kept up to date by every step, which is cheaper than to sum it up.
-enum Extra : size_t { kBias, kEnergy, kBiasEnergy, kSquare, kExtras };
+enum Extra : size_t { kSquare, kBias, kEnergy, kBiasEnergy, kExtras };
 inline void start_row(float* row, size_t dim) {
   float* const extras = row + padded(dim);
   extras[kEnergy] = extras[kBiasEnergy] = 1;
