@@ -15,7 +15,7 @@ TEST(Bmf, LearnsAPlantedMatrixAndKnowsItsUncertainty) {
   Bmf model;
   model.config().dim = 6;
   test::train(model, ratings, 2);
-  EXPECT_EQ(model.samples(), 24u);
+  EXPECT_EQ(model.samples(), 32u);
   EXPECT_LT(test::rmse(model, planted.rest), 0.35);  // the truth varies by 1.9
   // Standardised errors of new ratings have variance 1.
   std::mt19937 rng(9);

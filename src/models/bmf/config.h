@@ -9,9 +9,9 @@ namespace kith::bmf {
 
 struct Config {
   int dim = 16;
-  int epochs = 150;
+  int epochs = 240;
   int burn_in = 30;
-  int samples = 24;
+  int samples = 32;
   bool refit = true;
 
   static constexpr std::tuple fields{
