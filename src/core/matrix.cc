@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/line_vector.h"
 
 namespace kith {
 namespace {
@@ -17,11 +18,12 @@ constexpr size_t kHugePage = size_t{2} << 20;
 // Smaller ones come from the heap: a mapping costs some microseconds and a lock that all threads
 // share, which is more than a decomposition of a few rows takes.
 constexpr size_t kMapped = size_t{64} << 10;
-constexpr std::align_val_t kLine{64};
+constexpr std::align_val_t kLine{kCacheLine};
 
 void* allocate(size_t bytes) {
   if (bytes < kMapped) {
-    void* const p = ::operator new(bytes, kLine, std::nothrow);
+    const size_t whole = (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+    void* const p = ::operator new(whole, kLine, std::nothrow);
     return p ? std::memset(p, 0, bytes) : nullptr;
   }
   void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
