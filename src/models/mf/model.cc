@@ -48,6 +48,9 @@ void Mf::initialise(const Ratings& ratings, uint64_t seed) {
   scale_ = 1;
   mean_ = 0;
   const size_t width = padded(dim());
+  // The model's own rows are written when they are asked for; until then they take no memory.
+  user_ = Matrix(user_.rows(), user_.cols());
+  item_ = Matrix(item_.rows(), item_.cols());
   work_user_ = Matrix(user_.rows(), row_width(dim()));
   work_item_ = Matrix(item_.rows(), row_width(dim()));
   const Loss loss = this->loss();
@@ -81,7 +84,6 @@ void Mf::initialise(const Ratings& ratings, uint64_t seed) {
   };
   set_rows(work_user_, biases.user, 0);
   set_rows(work_item_, biases.item, 1);
-  export_rows();
 }
 
 void Mf::export_rows() {
