@@ -135,7 +135,10 @@ std::vector<float> RatingsModel::fold_in(Axis axis, Sparse::Row ratings) const {
   problem.dim = dim();
   problem.own = axis == Axis::kUser ? dim() : dim() + 1;
   std::vector<double> all;
-  if (problem.unobserved > 0) problem.gram = all = gram(other);
+  if (problem.unobserved > 0) {
+    if (gram_.empty()) all = gram(other);
+    problem.gram = gram_.empty() ? all : gram_;
+  }
   return solve_row(problem, rows_of(other), mean_, ratings);
 }
 
@@ -152,9 +155,11 @@ RatingsModel::Updated RatingsModel::update(const Ratings& more) {
   seen_ = all;
   const Sparse fresh = transposed(more.train());
   const Sparse by_item = transposed(*all);
+  const bool implicit = row_problem(Axis::kUser, 0).unobserved > 0;
   // New users first, from the items that are known; then new items, from the users; then the users
   // that rated new items once more.
   const auto solve_users = [&](bool only_with_new_items) {
+    if (implicit) gram_ = gram(Axis::kItem);
     for (uint32_t u = 0; u < more.train().rows(); ++u) {
       const Sparse::Row row = more.train().row(u);
       const bool concerned =
@@ -167,12 +172,14 @@ RatingsModel::Updated RatingsModel::update(const Ratings& more) {
     }
   };
   solve_users(false);
+  if (implicit) gram_ = gram(Axis::kUser);
   for (auto i = static_cast<uint32_t>(known_items); i < items_.size(); ++i) {
     if (fresh.row(i).size() == 0) continue;
     std::ranges::copy(fold_in(Axis::kItem, by_item.row(i)), item_.row(i).begin());
     ++out.solved;
   }
   if (out.new_items > 0) solve_users(true);
+  gram_.clear();
   name_rows();
   return out;
 }

@@ -103,6 +103,7 @@ class RatingsModel : public Model {
   std::vector<double> gram(Axis axis) const;
   Names names_;
   std::vector<uint64_t> counts_;
+  std::vector<double> gram_;  // of the other axis, while update() solves many rows with it
 };
 
 }  // namespace kith

@@ -190,6 +190,9 @@ uint64_t Mf::memory_needed(const Ratings& ratings, const Job&) const {
 }
 
 void Mf::pack(ArchiveWriter& out, bool checkpoint) const {
+  if (!all_finite(work_user_) || !all_finite(work_item_)) {
+    throw Error(ErrorKind::kDiverged, "the working rows hold values that are not finite");
+  }
   RatingsModel::pack(out, checkpoint);
   out.metadata["mf.scale"] = fmt::format("{}", scale_);
   if (!checkpoint) return;
