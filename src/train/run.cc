@@ -88,17 +88,17 @@ std::vector<double>::const_iterator TrainRun::best() const {
   return std::min_element(losses.begin() + (plan_.start_counts ? 0 : 1), losses.end());
 }
 
-// Early stopping: keeps the best parameters and puts them back when patience is over.
+// Early stopping: keeps the best parameters, and stops when patience is over. A start that counts
+// only competes at the end: the first epochs away from it may go uphill before they go down.
 void TrainRun::watch_held_out() {
   const auto patience = static_cast<size_t>(plan_.early_stop);
   const std::vector<double>& losses = state_.held_out;
   if (patience == 0 || losses.size() < 2) return;
-  const auto since = static_cast<size_t>(losses.end() - best()) - 1;
-  if (since == 0) {
-    keep_best();
-  } else if (since >= patience) {
-    stopped_early_ = true;
-  }
+  if (best() + 1 == losses.end()) keep_best();
+  const auto after_start = std::min_element(losses.begin() + 1, losses.end());
+  const auto since = static_cast<size_t>(losses.end() - after_start) - 1;
+  const size_t trained = losses.size() - 1, least = plan_.start_counts ? 2 * patience : 0;
+  stopped_early_ = since >= patience && trained >= least;
 }
 
 // Back to the last good state with half the rate.
