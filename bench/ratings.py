@@ -3,8 +3,9 @@
 """Measures the models of ratings: how well they predict real ratings, and what they cost on generated ones.
 
 Quality: DATA/ratings/{jester5k.tsv,movietweetings-100k.dat}.zst, 90 % to train on and 10 % to test,
-several folds averaged. Cost: files of bench_make_ratings, made like MovieLens at three sizes; the cost
-of an epoch is the CPU time of a long run less that of a short one, one thread.
+several folds averaged; the five published folds of DATA/ratings/ml-100k if they are there. Cost: files of
+bench_make_ratings, made like MovieLens at three sizes; the cost of an epoch is the CPU time of a long run
+less that of a short one, one thread. With --libmf LIBMF runs beside mf, through libmf.py.
 """
 import argparse
 import json
@@ -27,6 +28,7 @@ class Bench:
         self.make = options.build / "bench_make_ratings"
         self.out = options.out / "ratings"
         self.data = options.data
+        self.library = options.libmf
         self.rows, self.expected = [], []
         self.out.mkdir(parents=True, exist_ok=True)
 
@@ -42,6 +44,15 @@ class Bench:
             sys.exit(f"bench: kith {' '.join(map(str, args))} failed")
         return (json.loads(text) if text.strip() else None, time.monotonic() - start,
                 usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+    def libmf(self, *args):
+        """What libmf.py measures, or nothing."""
+        if not self.library:
+            return None
+        script = pathlib.Path(__file__).with_name("libmf.py")
+        run = subprocess.run([sys.executable, script, self.library, *map(str, args)], check=True,
+                             stdout=subprocess.PIPE, text=True)
+        return json.loads(run.stdout)
 
     def say(self, what, figures):
         self.rows.append((what, figures))
@@ -96,6 +107,9 @@ def quality(bench, seeds, budget):
             else:
                 bench.expect(f"{name}, {model}: RMSE", rmse, at_most=bounds[1])
     train, test = split(bench, bench.unpacked("jester5k.tsv"), 1)
+    peer = bench.libmf(train, "--test", test, "--k", 32, "--penalty", 0.2)
+    if peer:
+        bench.say("jester5k.tsv, LIBMF, 32 factors, penalty .2, 50 epochs", f"RMSE {peer['rmse']:.4f}; the split that follows")
     for model, bound in (("mf", 3.99), ("als", 4.05), ("bmf", 4.00)):
         best = bench.run("tune", model, train, "--budget", budget)[0]["best"]["settings"]
         flags = [word for key, value in best.items() for word in (f"--{key}", value)]
@@ -105,6 +119,34 @@ def quality(bench, seeds, budget):
         bench.say(f"jester5k.tsv, {model}, after tune --budget {budget}",
                   f"RMSE {result['rmse']:.4f} (biases only {biases:.4f}) with {best}; one split")
         bench.expect(f"jester5k.tsv, {model}, tuned: RMSE", result["rmse"], at_most=bound)
+
+
+def movielens(bench):
+    """The five published folds of MovieLens-100K, with the defaults."""
+    folder = bench.data / "ratings" / "ml-100k"
+    if not folder.is_dir():
+        print(f"bench: no {folder}: MovieLens-100K is left out", flush=True)
+        return
+    folds = [(folder / f"u{k}.base", folder / f"u{k}.test") for k in range(1, 6)]
+    biases = 0
+    for model in MODELS:
+        errors, seconds = [], []
+        for train, test in folds:
+            _, _, cpu, _ = bench.run("train", model, train, "-o", bench.out / "fold.kith")
+            result = bench.run("eval", bench.out / "fold.kith", test)[0]
+            errors.append(result["rmse"])
+            seconds.append(cpu)
+            biases += result["baselines"]["biases"]["rmse"] / len(folds) / len(MODELS)
+        rmse = statistics.mean(errors)
+        bench.say(f"MovieLens-100K, u1 to u5, {model}, defaults",
+                  f"RMSE {rmse:.4f} ({', '.join(f'{e:.4f}' for e in errors)}), {statistics.mean(seconds):.1f} CPU s")
+        if model in ("mf", "als", "bmf"):
+            bench.expect(f"MovieLens-100K, {model}: RMSE", rmse, at_most=0.897 if model == "bmf" else 0.911)
+    bench.say("MovieLens-100K, u1 to u5, biases only", f"RMSE {biases:.4f}")
+    peers = [bench.libmf(train, "--test", test, "--k", 128, "--iterations", 100, "--eta", 0.05) for train, test in folds]
+    if bench.library:
+        bench.say("MovieLens-100K, u1 to u5, LIBMF, 128 factors, penalty .1, 100 epochs",
+                  f"RMSE {statistics.mean(p['rmse'] for p in peers):.4f}")
 
 
 def per_epoch(bench, model, path, flags, epochs=(2, 6)):
@@ -138,6 +180,10 @@ def speed(bench, sizes):
             bench.say(f"twin {size}, {model}, dim {dim}",
                       f"{rate:.1f} M {'observations of a half-sweep' if halves == 2 else 'ratings'}/s per core, "
                       f"{seconds:.2f} CPU s an epoch; peak {peak:.0f} MB (triples {triples:.0f}, factors {factors:.0f})")
+            peer = bench.libmf(path, "--k", dim) if model == "mf" else None
+            if peer:
+                bench.say(f"twin {size}, LIBMF, dim {dim}, beside mf",
+                          f"{peer['rate'] / 1e6:.1f} M ratings/s; mf is {rate * 1e6 / peer['rate']:.1f} times as fast")
             if size == sizes[-1]:
                 bench.expect(f"{model}, dim {dim}: M/s per core", rate, at_least=bound)
                 bench.expect(f"{model}, dim {dim}: (peak - factors) / triples", (peak - factors) / triples, at_most=2.2)
@@ -173,15 +219,18 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--only", action="append", choices=("quality", "speed", "recommend"))
+    parser.add_argument("--only", action="append", choices=("quality", "movielens", "speed", "recommend"))
     parser.add_argument("--seeds", type=int, default=3, help="splits that are averaged")
     parser.add_argument("--budget", type=int, default=60, help="seconds for each search")
+    parser.add_argument("--libmf", type=pathlib.Path, help="LIBMF's shared library, to measure beside mf")
     parser.add_argument("--sizes", default="5M,10M,20M")
     options = parser.parse_args()
     bench = Bench(options)
-    wanted = options.only or ["quality", "speed", "recommend"]
+    wanted = options.only or ["quality", "movielens", "speed", "recommend"]
     if "quality" in wanted:
         quality(bench, options.seeds, options.budget)
+    if "movielens" in wanted:
+        movielens(bench)
     if "speed" in wanted:
         speed(bench, options.sizes.split(","))
     if "recommend" in wanted:

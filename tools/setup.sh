@@ -13,7 +13,7 @@ case "${1:-}" in
   demo) packages="$build wordnet-base" ;;
   test) packages=$test ;;
   check) packages="$test clang clang-tidy libclang-rt-14-dev" ;;
-  bench) packages="$build python3 python3-gensim fasttext zstd" ;;
+  bench) packages="$build python3 python3-numpy python3-gensim fasttext zstd" ;;
   *) echo "usage: tools/setup.sh build|demo|test|check|bench" >&2; exit 2 ;;
 esac
 
