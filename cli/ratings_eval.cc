@@ -153,7 +153,7 @@ Measured train_and_measure(const ModelInfo& info, std::span<const Setting> setti
     part.train = std::move(inner.train);
     held_out = std::move(inner.test);
   }
-  const Ratings trained = ratings.with(std::move(part.train), std::move(held_out));
+  Ratings trained = ratings.with(std::move(part.train), std::move(held_out));
   Job job;
   job.threads = thread_count(options.threads);
   job.seed = static_cast<uint64_t>(split.seed);
@@ -163,7 +163,7 @@ Measured train_and_measure(const ModelInfo& info, std::span<const Setting> setti
         static_cast<double>(p.done) / static_cast<double>(std::max<uint64_t>(1, p.total));
     status.show(share, fmt::format("{}, epoch {}", label, p.epoch));
   };
-  model.train(trained, job);
+  model.train(std::move(trained), job);
   status.clear();
   return measure(model, part.test, measure_options(options));
 }

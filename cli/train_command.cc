@@ -144,7 +144,7 @@ bool train_and_save(TrainSummary& out, TrainData& data, Job& job, Checkpoints& c
   };
   job.restore = [&] { return checkpoints.roll_back(); };
   const auto start = Clock::now();
-  data.train(*plan.model, job);
+  data.train_last(*plan.model, job);
   status.clear();
   out.training = seconds_since(start);
   out.loss = report.loss();

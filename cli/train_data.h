@@ -24,6 +24,8 @@ class TrainData {
   virtual std::string_view to_save_memory() const = 0;  // what a user can do about it
   // The model of the plan, or another of its kind.
   virtual void train(Model& model, Job& job) = 0;
+  // The same for the last time: what the model has taken over need not stay.
+  virtual void train_last(Model& model, Job& job) { train(model, job); }
   // Whether a setting of the model matters for this data.
   virtual bool has_say(std::string_view /*setting*/) const { return true; }
   virtual uint64_t fingerprint() const = 0;

@@ -14,7 +14,11 @@ namespace {
 
 class RatingsData final : public TrainData {
  public:
-  RatingsData(Ratings ratings, RatingsModel& model) : ratings_(std::move(ratings)), model_(model) {}
+  RatingsData(Ratings ratings, RatingsModel& model)
+      : profile_(ratings.profile()),
+        fingerprint_(ratings.fingerprint()),
+        ratings_(std::move(ratings)),
+        model_(model) {}
   std::string_view unit() const override { return "rating"; }
   uint64_t size() const override { return ratings_.train().size(); }
   uint64_t vectors() const override { return ratings_.users().size() + ratings_.items().size(); }
@@ -25,12 +29,15 @@ class RatingsData final : public TrainData {
   void train(Model& model, Job& job) override {
     dynamic_cast<RatingsModel&>(model).train(ratings_, job);
   }
+  void train_last(Model& model, Job& job) override {
+    dynamic_cast<RatingsModel&>(model).train(std::move(ratings_), job);
+  }
   bool has_say(std::string_view setting) const override {
     return setting != "unobserved" || ratings_.implicit();
   }
-  uint64_t fingerprint() const override { return ratings_.fingerprint(); }
+  uint64_t fingerprint() const override { return fingerprint_; }
   std::map<std::string, std::string> metadata() const override {
-    const RatingsProfile& p = ratings_.profile();
+    const RatingsProfile& p = profile_;
     const auto text = [](uint64_t n) { return fmt::format("{}", n); };
     return {{"source.rows", text(p.rows)},
             {"source.duplicates", text(p.duplicates)},
@@ -42,7 +49,10 @@ class RatingsData final : public TrainData {
   }
 
  private:
-  const Ratings ratings_;
+  // Asked for after the ratings are gone.
+  const RatingsProfile profile_;
+  const uint64_t fingerprint_;
+  Ratings ratings_;
   RatingsModel& model_;
 };
 

@@ -56,6 +56,15 @@ Ratings Ratings::with(Sparse train, Sparse held_out) const {
   return out;
 }
 
+Ratings Ratings::whole() && {
+  Ratings out = std::move(*this);
+  out.train_ = std::make_shared<Sparse>(merged(*out.train_, out.held_out_));
+  out.held_out_ = Sparse();
+  out.times_ = {};
+  out.finish();
+  return out;
+}
+
 void Ratings::finish() {
   const std::vector<float>& values = train_->value;
   profile_.held_out = held_out_.size();

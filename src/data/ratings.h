@@ -86,8 +86,10 @@ class Ratings {
 
   // The same names with other ratings: a part to train on and a part held out.
   Ratings with(Sparse train, Sparse held_out) const;
-  // All of them to train on.
-  Ratings whole() const { return with(merged(*train_, held_out_), {}); }
+  // All of them to train on. The latter gives up these ratings, so that they do not stand in memory
+  // twice.
+  Ratings whole() const& { return with(merged(*train_, held_out_), {}); }
+  Ratings whole() &&;
 
  private:
   void finish();  // statistics and fingerprint

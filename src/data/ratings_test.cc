@@ -296,5 +296,23 @@ TEST(Ratings, OfTriples) {
   EXPECT_EQ(r.profile().rows, 6u);
 }
 
+TEST(Ratings, TheWholeIsTheSameWhetherOrNotThePartsAreGivenUp) {
+  Names users, items;
+  for (const char* name : {"a", "b"}) users.add(name);
+  for (const char* name : {"x", "y", "z"}) items.add(name);
+  Ratings parts =
+      Ratings::of(users, items, {{0, 0, 1}, {0, 2, 3}, {1, 1, 2}}, {{0, 1, 5}, {1, 0, 4}});
+  const Ratings whole = parts.whole();
+  EXPECT_EQ(whole.train().size(), 5u);
+  EXPECT_EQ(whole.held_out().size(), 0u);
+  EXPECT_EQ(whole.high(), 5);
+  const std::shared_ptr<const Sparse> train = parts.share();
+  const Ratings taken = std::move(parts).whole();
+  EXPECT_EQ(pairs_of(taken), pairs_of(whole));
+  EXPECT_EQ(taken.fingerprint(), whole.fingerprint());
+  EXPECT_EQ(taken.profile().held_out, 0u);
+  EXPECT_EQ(train.use_count(), 1) << "nobody else holds them any more";
+}
+
 }  // namespace
 }  // namespace kith

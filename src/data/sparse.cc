@@ -26,6 +26,8 @@ Sparse merged(const Sparse& before, const Sparse& more) {
   Sparse out;
   out.columns = std::max(before.columns, more.columns);
   const uint32_t rows = std::max(before.rows(), more.rows());
+  out.column.reserve(before.size() + more.size());
+  out.value.reserve(before.size() + more.size());
   for (uint32_t r = 0; r < rows; ++r) {
     merge(r < before.rows() ? before.row(r) : Sparse::Row{},
           r < more.rows() ? more.row(r) : Sparse::Row{}, out.column, out.value);

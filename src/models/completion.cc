@@ -33,36 +33,10 @@ void want_explicit(const Ratings& ratings, std::string_view model) {
               model);
 }
 
-void CompletionModel::train(const Ratings& ratings, Job& job) {
-  if (ratings.train().size() == 0) {
-    throw Error(ErrorKind::kInput, "there are no ratings to learn from");
-  }
-  const auto done = [&] {
-    finish(job);
-    best_user_ = Matrix();
-    best_item_ = Matrix();
-    state_.finished = true;
-  };
-  if (state_.refit == 0) {
-    if (state_.block == 0) {
-      converged_ = false;
-      initialise(ratings, job);
-    } else {
-      check_same(ratings);
-    }
-    if (!run(ratings, job)) return;
-    if (!refits() || ratings.held_out().size() == 0) return done();
-    start_refit(blocks());
-    converged_ = false;
-    initialise_refit(ratings.whole(), job);
-    if (state_.refit == 0) return done();  // the start was best
-  }
-  if (run(ratings.whole(), job)) done();
-}
-
 void CompletionModel::begin(const Ratings& ratings, size_t dim) {
   start(ratings, dim);
-  rank_ = 0;
+  rank_ = best_rank_ = 0;
+  converged_ = false;
   if (!biases()) return;
   const Biases fitted = fit_biases(ratings.train());
   mean_ = fitted.mean;
@@ -84,9 +58,9 @@ void CompletionModel::put(const Factors& factors) {
 }
 
 void CompletionModel::compact() {
-  const size_t from = dim();
-  user_ = cut(user_, from, rank_);
-  item_ = cut(item_, from, rank_);
+  user_ = cut(user_, dim_, rank_);
+  item_ = cut(item_, dim_, rank_);
+  dim_ = rank_;
 }
 
 void CompletionModel::set_fold_in(double noise) {
@@ -120,12 +94,9 @@ void CompletionModel::pack(ArchiveWriter& out, bool checkpoint) const {
   put("completion.item_penalty", item_penalty_);
   put("completion.user_bias_penalty", user_bias_penalty_);
   put("completion.item_bias_penalty", item_bias_penalty_);
-  if (checkpoint && converged_) put("completion.converged", 1);
-  if (checkpoint && best_user_.rows() > 0) {
-    put("completion.best_rank", best_rank_);
-    out.tensors["best.user"] = tensor_of(best_user_);
-    out.tensors["best.item"] = tensor_of(best_item_);
-  }
+  if (!checkpoint) return;
+  put("completion.best_rank", best_rank_);
+  if (converged_) put("completion.converged", 1);
 }
 
 void CompletionModel::read(const Archive& in) {
@@ -143,14 +114,9 @@ void CompletionModel::read(const Archive& in) {
     check(std::isfinite(*to) && *to >= 0, "a penalty is not a number of 0 or more");
   }
   converged_ = in.metadata().contains("completion.converged");
-  if (!in.has("best.user")) return;
+  if (!in.metadata().contains("completion.best_rank")) return;
   best_rank_ = in.number_at<uint64_t>("completion.best_rank");
-  best_user_ = in.matrix("best.user");
-  best_item_ = in.matrix("best.item");
-  check(best_rank_ <= dim() && best_user_.rows() == user_.rows() &&
-            best_item_.rows() == item_.rows() && best_user_.cols() == user_.cols() &&
-            best_item_.cols() == item_.cols() && all_finite(best_user_) && all_finite(best_item_),
-        "the best epoch's vectors do not fit");
+  check(best_rank_ <= dim(), "the best epoch's rank is larger than the vectors are long");
 }
 
 std::vector<Fact> CompletionModel::info() const {
@@ -159,22 +125,20 @@ std::vector<Fact> CompletionModel::info() const {
   return out;
 }
 
+void CompletionModel::keep_best() {
+  RatingsModel::keep_best();
+  best_rank_ = rank_;
+}
+
+bool CompletionModel::take_best() {
+  if (!RatingsModel::take_best()) return false;
+  rank_ = best_rank_;
+  return true;
+}
+
 std::pair<uint64_t, uint64_t> CompletionRun::progress() const {
   const uint64_t n = ratings_.train().size();
   return {m_.state_.block * n / m_.blocks(), epochs_ * n};
-}
-
-void CompletionRun::keep_best() {
-  m_.best_user_ = m_.user_.copy();
-  m_.best_item_ = m_.item_.copy();
-  m_.best_rank_ = m_.rank_;
-}
-
-void CompletionRun::take_best() {
-  if (m_.best_user_.rows() != m_.user_.rows()) return;
-  m_.user_ = std::move(m_.best_user_);
-  m_.item_ = std::move(m_.best_item_);
-  m_.rank_ = m_.best_rank_;
 }
 
 }  // namespace kith

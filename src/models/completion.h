@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What models that complete the matrix of ratings as a whole have in common: they start from
-// biases, change all rows in an epoch, keep the best epoch by the held-out error, and then learn
-// from all ratings for as long.
+// biases, change all rows in an epoch, and know the rank that they have reached.
 
 #include <vector>
 
-#include "models/ratings_model.h"
+#include "models/ratings_run.h"
 #include "train/svd.h"
 
 namespace kith {
 
 class CompletionModel : public RatingsModel {
  public:
-  void train(const Ratings& ratings, Job& job) final;
   void pack(ArchiveWriter& out, bool checkpoint) const override;
   std::vector<Fact> info() const override;
   size_t rank() const { return rank_; }  // columns of p and q that are not zero, from the first on
@@ -22,14 +20,9 @@ class CompletionModel : public RatingsModel {
  protected:
   friend class CompletionRun;
   virtual bool biases() const = 0;
-  virtual bool refits() const = 0;
   virtual uint64_t blocks() const { return 1; }  // in an epoch
-  // Where a run on these ratings starts.
-  virtual void initialise(const Ratings& ratings, const Job& job) = 0;
-  // Where the second one starts, the first one's best epoch in state_.refit and in the rows.
-  virtual void initialise_refit(const Ratings& whole, const Job& job) { initialise(whole, job); }
-  virtual bool run(const Ratings& ratings, Job& job) = 0;
-  virtual void finish(const Job& job) = 0;  // the rows are those to be saved, but for what it does
+  void keep_best() override;
+  bool take_best() override;
 
   // Rows of zeros with mean and biases, as fitted.
   void begin(const Ratings& ratings, size_t dim);
@@ -48,23 +41,22 @@ class CompletionModel : public RatingsModel {
   double user_penalty_ = 0, item_penalty_ = 0;  // of |p|^2 and |q|^2 when folding in
   double user_bias_penalty_ = 0, item_bias_penalty_ = 0;
   bool converged_ = false;  // the run that is on needs no further epoch
-  Matrix best_user_, best_item_;
   size_t best_rank_ = 0;
 };
 
-// The parts of TrainRun that do not depend on how a model completes. A block changes all rows.
-class CompletionRun : public TrainRun {
+// A run of such a model. A block changes all rows.
+class CompletionRun : public RatingsRun {
  protected:
   CompletionRun(CompletionModel& model, const Ratings& ratings, int epochs, int early_stop,
                 Job& job)
-      : TrainRun(model.plan({.blocks = model.blocks(),
-                             .epochs = epochs,
-                             .lr = 0,
-                             .early_stop = early_stop,
-                             .start_counts = true}),
-                 model.state_, job),
+      : RatingsRun(model, ratings,
+                   {.blocks = model.blocks(),
+                    .epochs = epochs,
+                    .lr = 0,
+                    .early_stop = early_stop,
+                    .start_counts = true},
+                   job),
         m_(model),
-        ratings_(ratings),
         epochs_(model.state_.refit > 0 ? model.state_.refit : static_cast<uint64_t>(epochs)) {
     if (model.converged_) stop();
   }
@@ -75,16 +67,10 @@ class CompletionRun : public TrainRun {
     stop();
   }
 
-  uint64_t segment_blocks() const override { return 1; }
   std::pair<uint64_t, uint64_t> progress() const override;
-  std::optional<double> held_out_loss() override { return m_.held_out_error(ratings_); }
-  bool finite() const override { return m_.finite(); }
-  void keep_best() override;
-  void take_best() override;
 
  private:
   CompletionModel& m_;
-  const Ratings& ratings_;
   const uint64_t epochs_;
 };
 

@@ -10,9 +10,6 @@
 namespace kith {
 namespace {
 
-// What the percentile rank is measured on, at most: held-out pairs, and items to rank them among.
-constexpr uint64_t kRanked = 1000, kAmong = 1000;
-
 double dot(std::span<const float> a, std::span<const float> b) {
   double sum = 0;
   for (size_t k = 0; k < a.size(); ++k) sum += double{a[k]} * b[k];
@@ -37,7 +34,7 @@ Matrix grown(const Matrix& m, size_t rows, size_t one_at) {
 
 }  // namespace
 
-void RatingsModel::start(const Ratings& ratings, size_t dim) {
+void RatingsModel::start_without_rows(const Ratings& ratings, size_t dim) {
   users_ = ratings.users();
   items_ = ratings.items();
   user_column_ = ratings.profile().user_column;
@@ -46,10 +43,16 @@ void RatingsModel::start(const Ratings& ratings, size_t dim) {
   high_ = ratings.high();
   implicit_ = ratings.implicit();
   mean_ = 0;
-  seen_ = ratings.share();
+  dim_ = dim;
+  user_ = Matrix();
+  item_ = Matrix();
+  name_rows();
+}
+
+void RatingsModel::start(const Ratings& ratings, size_t dim) {
+  start_without_rows(ratings, dim);
   user_ = grown(Matrix(0, dim + 2), users_.size(), dim + 1);
   item_ = grown(Matrix(0, dim + 2), items_.size(), dim);
-  name_rows();
 }
 
 void RatingsModel::name_rows() {
@@ -60,41 +63,13 @@ void RatingsModel::name_rows() {
       names_.add(fmt::format("{}={}", column_of(axis), from[i]));
     }
   }
+  count_rows();
+}
+
+void RatingsModel::count_rows() {
   counts_.assign(names_.size(), 0);
   for (const uint32_t i : seen_->column) ++counts_[i];
   for (uint32_t u = 0; u < seen_->rows(); ++u) counts_[items_.size() + u] = seen_->row(u).size();
-}
-
-void RatingsModel::start_refit(uint64_t blocks) {
-  state_.refit = state_.kept.value_or(state_.block / blocks);
-  restart_state();
-}
-
-RunPlan RatingsModel::plan(RunPlan first) const {
-  if (state_.refit == 0) return first;
-  first.early_stop = 0;
-  first.note = "now anew with what was held out, for as many epochs as were best";
-  first.stop_after = static_cast<int>(state_.refit);
-  return first;
-}
-
-void RatingsModel::restart_state() {
-  RunState fresh;
-  fresh.lr_scale = state_.lr_scale;
-  if (state_.refit > 0 || state_.kept) {  // the second run: what the first one measured stands
-    fresh.refit = state_.refit;
-    fresh.held_out = state_.held_out;
-    fresh.kept = state_.kept;
-  }
-  state_ = fresh;
-}
-
-void RatingsModel::check_same(const Ratings& ratings) const {
-  if (ratings.users().size() == users_.size() && ratings.items().size() == items_.size()) return;
-  throw Error(ErrorKind::kInput,
-              "the ratings have {} users and {} items, the checkpoint {} and {}; resume with the "
-              "same ratings and settings",
-              ratings.users().size(), ratings.items().size(), users_.size(), items_.size());
 }
 
 void RatingsModel::reopen() {
@@ -103,7 +78,13 @@ void RatingsModel::reopen() {
 }
 
 double RatingsModel::predict(uint32_t user, uint32_t item) const {
-  return predict(user_.row(user), item_.row(item));
+  std::vector<float> p, q;
+  return predict(scoring_row(Axis::kUser, user, p), scoring_row(Axis::kItem, item, q));
+}
+
+std::span<const float> RatingsModel::scoring_row(Axis axis, uint32_t number,
+                                                 std::vector<float>&) const {
+  return rows_of(axis).row(number);
 }
 
 double RatingsModel::predict(std::span<const float> user, std::span<const float> item) const {
@@ -184,41 +165,6 @@ RatingsModel::Updated RatingsModel::update(const Ratings& more) {
   return out;
 }
 
-std::optional<double> RatingsModel::held_out_error(const Ratings& ratings) const {
-  const Sparse& held = ratings.held_out();
-  if (held.size() == 0) return std::nullopt;
-  double sum = 0;
-  uint64_t pairs = 0;
-  const uint64_t step = std::max<uint64_t>(1, items_.size() / kAmong);
-  const uint64_t every = implicit_ ? std::max<uint64_t>(1, held.size() / kRanked) : 1;
-  for (uint32_t u = 0; u < held.rows(); ++u) {
-    const Sparse::Row row = held.row(u);
-    for (size_t k = 0; k < row.size(); ++k) {
-      if ((held.offsets[u] + k) % every != 0) continue;
-      ++pairs;
-      if (!implicit_) {
-        const double error = predict(u, row.columns[k]) - row.values[k];
-        sum += error * error;
-        continue;
-      }
-      const double own = predict(u, row.columns[k]);
-      uint64_t above = 0, level = 0;
-      uint64_t among = 0;
-      for (uint64_t i = 0; i < items_.size(); i += step) {
-        if (i == row.columns[k]) continue;
-        const double score = predict(u, static_cast<uint32_t>(i));
-        above += score > own;
-        level += score == own;
-        ++among;
-      }
-      sum += (static_cast<double>(above) + static_cast<double>(level) / 2) /
-             static_cast<double>(std::max<uint64_t>(1, among));
-    }
-  }
-  const double mean = sum / static_cast<double>(pairs);
-  return implicit_ ? mean : std::sqrt(mean);
-}
-
 Matrix RatingsModel::vectors(Side side) const {
   if (side != Side::kInput) {
     throw Error(ErrorKind::kUsage,
@@ -253,6 +199,10 @@ void RatingsModel::pack(ArchiveWriter& out, bool checkpoint) const {
   out.add_names("items", items_);
   out.tensors["user"] = tensor_of(user_);
   out.tensors["item"] = tensor_of(item_);
+  if (checkpoint && best_user_.rows() > 0) {
+    out.tensors["best.user"] = tensor_of(best_user_);
+    out.tensors["best.item"] = tensor_of(best_item_);
+  }
   out.tensors["seen.offsets"] = tensor_of(std::span<const uint64_t>(seen_->offsets));
   out.tensors["seen.items"] = tensor_of(std::span<const uint32_t>(seen_->column));
   out.tensors["seen.ratings"] = tensor_of(std::span<const float>(seen_->value));
@@ -277,6 +227,16 @@ void RatingsModel::load(const Archive& in) {
         user_.rows() == users_.size() && item_.rows() == items_.size() &&
             user_.cols() == item_.cols() && user_.cols() >= 2 && finite(),
         "the vectors do not fit the names");
+  dim_ = user_.cols() - 2;
+  if (in.has("best.user")) {
+    best_user_ = in.matrix("best.user");
+    best_item_ = in.matrix("best.item");
+    const auto fits = [](const Matrix& a, const Matrix& b) {
+      return a.rows() == b.rows() && a.cols() == b.cols() && all_finite(a);
+    };
+    check(in, fits(best_user_, user_) && fits(best_item_, item_),
+          "the best epoch's vectors do not fit");
+  }
   Sparse seen;
   seen.columns = static_cast<uint32_t>(items_.size());
   seen.offsets = in.values<uint64_t>("seen.offsets");

@@ -26,8 +26,10 @@ enum class Axis { kUser, kItem };
 class RatingsModel : public Model {
  public:
   virtual uint64_t memory_needed(const Ratings& ratings, const Job& job) const = 0;
-  // As Model says: trains, or goes on; returns early when the job is cancelled.
-  virtual void train(const Ratings& ratings, Job& job) = 0;
+  // As Model says: trains, or goes on; returns early when the job is cancelled. Once on what is not
+  // held out, watched by what is; then, if the model refits, anew on everything for as many epochs
+  // as were best. Ratings that the caller moves here are given up before the second run.
+  void train(Ratings ratings, Job& job);
 
   // What was learned.
   const Names& names_of(Axis axis) const { return axis == Axis::kUser ? users_ : items_; }
@@ -35,12 +37,17 @@ class RatingsModel : public Model {
     return axis == Axis::kUser ? user_column_ : item_column_;
   }
   const Matrix& rows_of(Axis axis) const { return axis == Axis::kUser ? user_ : item_; }
-  size_t dim() const { return user_.cols() < 2 ? 0 : user_.cols() - 2; }
+  size_t dim() const { return dim_; }
   double mean() const { return mean_; }
   bool implicit() const { return implicit_; }
-  const Sparse& seen() const { return *seen_; }  // users x items: what it was trained on
+  // Users x items: all ratings that it was given, those held out as well; while it trains, those of
+  // the run that is on.
+  const Sparse& seen() const { return *seen_; }
   // Of a pair, in the unit of the ratings and within their range; for implicit feedback a score.
   double predict(uint32_t user, uint32_t item) const;
+  // The row of one as predict() takes it; `room` is for one that has to be made first.
+  virtual std::span<const float> scoring_row(Axis axis, uint32_t number,
+                                             std::vector<float>& room) const;
   // The same from rows, such as one that was folded in.
   virtual double predict(std::span<const float> user, std::span<const float> item) const;
   // How far the truth may be from a prediction, one standard deviation; for models that know.
@@ -68,29 +75,42 @@ class RatingsModel : public Model {
   std::vector<Fact> info() const override;
 
  protected:
+  friend class RatingsRun;
   // How folding in weighs: everything of RowProblem but dim, own and gram, for a row of n ratings.
   virtual RowProblem row_problem(Axis axis, size_t n) const = 0;
+
+  // The parts of train().
+  virtual bool refits() const = 0;
+  // Where a run on these ratings starts.
+  virtual void initialise(const Ratings& ratings, const Job& job) = 0;
+  // Where the second one starts: the rows are the first one's best, and state_.refit says after how
+  // many epochs that was. 0: nothing was better than the start, so what this leaves is the model.
+  virtual void initialise_refit(const Ratings& whole, const Job& job) { initialise(whole, job); }
+  virtual bool run(const Ratings& ratings, Job& job) = 0;  // true at its end, as TrainRun::run()
+  // Makes the rows of the last run, which was on these ratings, those to be saved.
+  virtual void finish(const Ratings& /*ratings*/, const Job& /*job*/) {}
+  // Error(kInput) if a checkpoint is of other data, or lacks what is needed to go on.
+  virtual void check_same(const Ratings& ratings) const;
+  // The rows of the best epoch so far: kept, and put back. False if there are none.
+  virtual void keep_best();
+  virtual bool take_best();
 
   // Reads settings and the common part into this model, which may be half read if it throws: a
   // model restores into a fresh one of its kind, and then takes its place.
   void load(const Archive& in);
-  // Takes names, range and ratings of the data; rows for everyone, [0.., 0, 1] and [0.., 1, 0].
+  // Takes names and range of the data; no rows yet.
+  void start_without_rows(const Ratings& ratings, size_t dim);
+  // And rows for everyone, [0.., 0, 1] and [0.., 1, 0].
   void start(const Ratings& ratings, size_t dim);
-  bool started() const { return user_.rows() > 0; }
   // The error on what is held out: root mean square, or for implicit feedback the mean percentile
   // rank (0 best, .5 chance). Nothing if nothing is held out.
   std::optional<double> held_out_error(const Ratings& ratings) const;
-  // The second run, on all ratings, for as many epochs as were best in the first; `blocks` of which
-  // make an epoch. Leaves state_.refit at 0 if the start was best.
-  void start_refit(uint64_t blocks);
-  RunPlan plan(RunPlan first) const;              // of the run that is on
-  void restart_state();                           // to the beginning of the run that is on
-  void check_same(const Ratings& ratings) const;  // Error(kInput) if a checkpoint is of other data
   bool finite() const { return all_finite(user_) && all_finite(item_); }
 
   Names users_, items_;
   std::string user_column_ = "user", item_column_ = "item";
-  Matrix user_, item_;
+  Matrix user_, item_;  // dim + 2; while it trains, a model may have others
+  size_t dim_ = 0;
   double mean_ = 0;
   float low_ = 0, high_ = 0;
   bool implicit_ = false;
@@ -99,11 +119,17 @@ class RatingsModel : public Model {
   uint64_t unit_ = 0;  // ratings that progress counts as an epoch, in both runs
 
  private:
+  RunPlan plan(RunPlan first) const;  // of the run that is on
+  void restart_state();               // to the beginning of the run that is on
+  void start_refit();
+  void conclude();
   void name_rows();
+  void count_rows();
   std::vector<double> gram(Axis axis) const;
   Names names_;
   std::vector<uint64_t> counts_;
-  std::vector<double> gram_;  // of the other axis, while update() solves many rows with it
+  std::vector<double> gram_;      // of the other axis, while update() solves many rows with it
+  Matrix best_user_, best_item_;  // while a run that may go back to them is on
 };
 
 }  // namespace kith

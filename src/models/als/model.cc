@@ -6,6 +6,7 @@
 
 #include "core/rng.h"
 #include "models/als/kernel.h"
+#include "models/ratings_run.h"
 #include "train/biases.h"
 
 namespace kith::als {
@@ -31,17 +32,15 @@ std::vector<uint32_t> shards_of(const Sparse& a) {
 
 }  // namespace
 
-class Trainer final : public TrainRun {
+class Trainer final : public RatingsRun {
  public:
   Trainer(Als& model, const Ratings& ratings, Job& job)
-      : TrainRun(model.plan({2, model.config_.epochs, 0, model.config_.early_stop, true}),
-                 model.state_, job),
+      : RatingsRun(model, ratings, {2, model.config_.epochs, 0, model.config_.early_stop, true},
+                   job),
         m_(model),
-        ratings_(ratings),
         by_item_(transposed(ratings_.train())),
         user_shards_(shards_of(ratings_.train())),
-        item_shards_(shards_of(by_item_)),
-        job_(job) {
+        item_shards_(shards_of(by_item_)) {
     for (int t = 0; t < std::max(1, job.threads); ++t) {
       scratch_.emplace_back(m_.dim(), block());
     }
@@ -112,36 +111,13 @@ class Trainer final : public TrainRun {
     return out;
   }
 
-  uint64_t segment_blocks() const override { return 1; }
-  std::pair<uint64_t, uint64_t> progress() const override {
-    const uint64_t n = m_.unit_;
-    return {m_.state_.block * n / 2, n * static_cast<uint64_t>(m_.config_.epochs)};
-  }
-  std::optional<double> held_out_loss() override { return m_.held_out_error(ratings_); }
-  bool finite() const override { return m_.finite(); }
-  void keep_best() override {
-    m_.best_user_ = m_.user_.copy();
-    m_.best_item_ = m_.item_.copy();
-  }
-  void take_best() override {
-    if (m_.best_user_.rows() != m_.user_.rows()) return;
-    m_.user_ = std::move(m_.best_user_);
-    m_.item_ = std::move(m_.best_item_);
-  }
-  void restart() override {
-    m_.restart_state();
-    m_.initialise(ratings_, job_.seed);
-  }
-
   Als& m_;
-  const Ratings& ratings_;
   const Sparse by_item_;
   const std::vector<uint32_t> user_shards_, item_shards_;
-  Job& job_;
   std::vector<Scratch> scratch_;
 };
 
-void Als::initialise(const Ratings& ratings, uint64_t seed) {
+void Als::initialise(const Ratings& ratings, const Job& job) {
   start(ratings, static_cast<size_t>(config_.dim));
   noise_ = 1;
   if (!implicit_) {
@@ -159,11 +135,20 @@ void Als::initialise(const Ratings& ratings, uint64_t seed) {
   const float scale = (implicit_ ? 0.1f : static_cast<float>(0.1 * noise_)) /
                       std::sqrt(static_cast<float>(std::max<size_t>(1, dim())));
   for (size_t i = 0; i < item_.rows(); ++i) {
-    Rng rng(seed, i);
+    Rng rng(job.seed, i);
     const auto row = item_.row(i);
     for (size_t k = 0; k < dim(); ++k) row[k] = scale * (2 * rng.uniform() - 1);
   }
 }
+
+void Als::initialise_refit(const Ratings& whole, const Job& job) {
+  initialise(whole, job);
+  if (state_.refit > 0) return;
+  // Biases alone were best.
+  for (size_t i = 0; i < item_.rows(); ++i) std::fill_n(item_.row(i).begin(), dim(), 0.0f);
+}
+
+bool Als::run(const Ratings& ratings, Job& job) { return Trainer(*this, ratings, job).run(); }
 
 // lambda n^nu, or for implicit feedback lambda (n + alpha N)^nu: what is not observed counts too.
 double Als::penalty(Axis axis, uint64_t n) const {
@@ -220,36 +205,6 @@ double Als::objective() const {
   return out;
 }
 
-void Als::train(const Ratings& ratings, Job& job) {
-  if (ratings.train().size() == 0) {
-    throw Error(ErrorKind::kInput, "there are no ratings to learn from");
-  }
-  unit_ = ratings.train().size();
-  if (state_.refit == 0) {
-    if (state_.block == 0) {
-      initialise(ratings, job.seed);
-    } else {
-      check_same(ratings);
-    }
-    if (!Trainer(*this, ratings, job).run()) return;
-    if (!config_.refit || ratings.held_out().size() == 0) return finish();
-    start_refit(2);
-    initialise(ratings.whole(), job.seed);
-    if (state_.refit == 0) {  // biases alone were best
-      for (size_t i = 0; i < item_.rows(); ++i) std::fill_n(item_.row(i).begin(), dim(), 0.0f);
-      return finish();
-    }
-  }
-  const Ratings whole = ratings.whole();
-  if (Trainer(*this, whole, job).run()) finish();
-}
-
-void Als::finish() {
-  best_user_ = Matrix();
-  best_item_ = Matrix();
-  state_.finished = true;
-}
-
 uint64_t Als::memory_needed(const Ratings& ratings, const Job&) const {
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   const uint64_t row = padded(static_cast<size_t>(config_.dim) + 2) * sizeof(float);
@@ -263,10 +218,6 @@ void Als::pack(ArchiveWriter& out, bool checkpoint) const {
   out.metadata["als.noise"] = fmt::format("{}", noise_);
   out.metadata["als.user_bias_penalty"] = fmt::format("{}", user_bias_penalty_);
   out.metadata["als.item_bias_penalty"] = fmt::format("{}", item_bias_penalty_);
-  if (checkpoint && best_user_.rows() > 0) {
-    out.tensors["best.user"] = tensor_of(best_user_);
-    out.tensors["best.item"] = tensor_of(best_item_);
-  }
 }
 
 void Als::restore(const Archive& in) {
@@ -275,17 +226,6 @@ void Als::restore(const Archive& in) {
   other.noise_ = in.number_at<double>("als.noise");
   other.user_bias_penalty_ = in.number_at<double>("als.user_bias_penalty");
   other.item_bias_penalty_ = in.number_at<double>("als.item_bias_penalty");
-  if (in.has("best.user")) {
-    other.best_user_ = in.matrix("best.user");
-    other.best_item_ = in.matrix("best.item");
-    const auto fits = [](const Matrix& a, const Matrix& b) {
-      return a.rows() == b.rows() && a.cols() == b.cols() && all_finite(a);
-    };
-    if (!fits(other.best_user_, other.user_) || !fits(other.best_item_, other.item_)) {
-      throw Error(ErrorKind::kInput, "{}: the best sweep's vectors do not fit; the file is damaged",
-                  in.where());
-    }
-  }
   *this = std::move(other);
 }
 

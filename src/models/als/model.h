@@ -13,7 +13,6 @@ class Als final : public RatingsModel {
   void pack(ArchiveWriter& out, bool checkpoint) const override;
   void restore(const Archive& in) override;
   uint64_t memory_needed(const Ratings& ratings, const Job& job) const override;
-  void train(const Ratings& ratings, Job& job) override;
 
   // Read by the trainer and by tests.
   Config& config() { return config_; }
@@ -23,17 +22,18 @@ class Als final : public RatingsModel {
 
  protected:
   RowProblem row_problem(Axis axis, size_t n) const override;
+  bool refits() const override { return config_.refit; }
+  void initialise(const Ratings& ratings, const Job& job) override;
+  void initialise_refit(const Ratings& whole, const Job& job) override;
+  bool run(const Ratings& ratings, Job& job) override;
 
  private:
   friend class Trainer;
-  void initialise(const Ratings& ratings, uint64_t seed);
-  void finish();
   double penalty(Axis axis, uint64_t n) const;
 
   Config config_;
   double noise_ = 1;  // standard deviation of what biases leave; the unit of the penalty
   double user_bias_penalty_ = 0, item_bias_penalty_ = 0;
-  Matrix best_user_, best_item_;
 };
 
 }  // namespace kith::als

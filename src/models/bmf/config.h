@@ -12,6 +12,7 @@ struct Config {
   int epochs = 240;
   int burn_in = 30;
   int samples = 32;
+  double noise_prior = 40;
   bool refit = true;
 
   static constexpr std::tuple fields{
@@ -26,6 +27,11 @@ struct Config {
           "to keep for predictions, evenly spread over the sweeps; the model has samples * (dim + "
           "2) numbers a row")
           .between(1, 1000),
+      field("noise-prior", &Config::noise_prior,
+            "some users and items are noisier than others: how many ratings it takes to believe it "
+            "as much as not; 0: all alike")
+          .between(0, 1e9)
+          .tuned(5, 200),
       field("refit", &Config::refit,
             "after a third of the sweeps learn from the held-out ratings too"),
   };

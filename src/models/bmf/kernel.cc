@@ -21,11 +21,7 @@ constexpr size_t kTileRows = 64;
 
 double build_equations(ConstRows others, size_t dim, Sparse::Row ratings, Scratch& scratch) {
   const size_t n = dim + 1, width = padded(n);
-  static constexpr auto kOnes = [] {
-    std::array<float, kTileRows> out{};
-    out.fill(1.0f);
-    return out;
-  }();
+  std::array<float, kTileRows> weights;
   const Rows a = scratch.system.view();
   float* const g = scratch.right.view().row(0);
   for (size_t i = 0; i < n; ++i) std::fill_n(a.row(i), width, 0.0f);
@@ -38,11 +34,12 @@ double build_equations(ConstRows others, size_t dim, Sparse::Row ratings, Scratc
       float* const f = scratch.tile.view().row(e);
       std::copy_n(other, dim, f);
       f[dim] = 1;
-      const float t = ratings.values[k + e] - other[dim];
-      squares += t * t;
-      axpy(t, f, g, width);
+      const float t = ratings.values[k + e] - other[dim], w = other[dim + 1];
+      weights[e] = w;
+      squares += w * t * t;
+      axpy(w * t, f, g, width);
     }
-    add_outer(std::as_const(scratch.tile).view(), rows, n, kOnes.data(), a);
+    add_outer(std::as_const(scratch.tile).view(), rows, n, weights.data(), a);
   }
   return squares;
 }

@@ -16,8 +16,8 @@ struct alignas(kCacheLine) Scratch {
   LineVector<double> a, b;  // what is solved: whole matrix, right side
 };
 
-// With f_k = [q_k, 1] for the rated rows [q, bias, ...] and t_k = value_k - bias_k:
-// scratch.system = sum f f^T (lower triangle), scratch.right = sum t f. Returns sum t^2.
+// With f_k = [q_k, 1] for the rated rows [q, bias, weight] and t_k = value_k - bias_k:
+// scratch.system = sum w f f^T (lower triangle), scratch.right = sum w t f. Returns sum w t^2.
 double normal_equations(ConstRows others, size_t dim, Sparse::Row ratings, Scratch& scratch);
 
 }  // namespace kith::bmf

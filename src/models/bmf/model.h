@@ -4,15 +4,10 @@
 // side, so that the mean over samples of p_s . q_s is one dot product, as for every other model.
 
 #include "models/bmf/config.h"
+#include "models/bmf/posterior.h"
 #include "models/ratings_model.h"
 
 namespace kith::bmf {
-
-// What one sample knows beyond the rows: precisions and means of the coordinates [p, b] of each
-// side, and the precision of the noise.
-struct Hyper {
-  std::vector<double> precision, mean;  // dim + 1
-};
 
 class Bmf final : public RatingsModel {
  public:
@@ -20,9 +15,9 @@ class Bmf final : public RatingsModel {
   void pack(ArchiveWriter& out, bool checkpoint) const override;
   void restore(const Archive& in) override;
   uint64_t memory_needed(const Ratings& ratings, const Job& job) const override;
-  void train(const Ratings& ratings, Job& job) override;
   std::optional<double> deviation(std::span<const float> user,
                                   std::span<const float> item) const override;
+  Matrix vectors(Side side) const override;  // p and q of all samples, side by side
   std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const override;
 
   // Read by the trainer and by tests.
@@ -32,17 +27,30 @@ class Bmf final : public RatingsModel {
 
  protected:
   RowProblem row_problem(Axis, size_t) const override { return {}; }  // fold_in is its own
+  // One chain is all: it takes in what was held out on its way.
+  bool refits() const override { return false; }
+  void initialise(const Ratings& ratings, const Job& job) override {
+    initialise(ratings, job.seed);
+  }
+  bool run(const Ratings& ratings, Job& job) override;
+  void finish(const Ratings& ratings, const Job& job) override;
+  void check_same(const Ratings& ratings) const override;
 
  private:
   friend class Trainer;
   void initialise(const Ratings& ratings, uint64_t seed);
   void keep_sample(const Hyper& users, const Hyper& items);
   size_t rank() const { return static_cast<size_t>(config_.dim); }  // of one sample
+  // What a row has behind its samples: means over them, of users what is open of a score, and of
+  // both the weights. Each meets a 0 of the other side.
+  enum Extra : size_t { kOpen, kUserWeight, kItemWeight, kExtras };
+  size_t at(Extra extra) const { return dim() - kExtras + extra; }
+  size_t weight_at(Axis axis) const { return at(axis == Axis::kUser ? kUserWeight : kItemWeight); }
 
   Config config_;
   double scale_ = 1;            // ratings are mean_ + scale_ * what is sampled
   double noise_ = 1;            // precision of what is left, of the current sample
-  Matrix now_user_, now_item_;  // rank + 1: the current sample, [p, b]
+  Matrix now_user_, now_item_;  // the current sample, [p, b, weight]
   Matrix user_mean_;            // what is kept of it of users: mean [p, b], and what is open
   uint64_t kept_ = 0;           // samples in the model's rows
   std::vector<float> hyper_;  // of each kept sample: users' and items' precisions and means, noise

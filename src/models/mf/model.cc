@@ -43,16 +43,12 @@ float Mf::value_of(float rating) const {
   return static_cast<float>((rating - mean_) / scale_);
 }
 
-void Mf::initialise(const Ratings& ratings, uint64_t seed) {
-  start(ratings, static_cast<size_t>(config_.dim));
+void Mf::initialise(const Ratings& ratings, const Job& job) {
+  start_without_rows(ratings, static_cast<size_t>(config_.dim));
   scale_ = 1;
-  mean_ = 0;
   const size_t width = padded(dim());
-  // The model's own rows are written when they are asked for; until then they take no memory.
-  user_ = Matrix(user_.rows(), user_.cols());
-  item_ = Matrix(item_.rows(), item_.cols());
-  work_user_ = Matrix(user_.rows(), row_width(dim()));
-  work_item_ = Matrix(item_.rows(), row_width(dim()));
+  user_ = Matrix(users_.size(), row_width(dim()));
+  item_ = Matrix(items_.size(), row_width(dim()));
   const Loss loss = this->loss();
   Biases biases;
   if (is_class(loss)) check_two_values(ratings);
@@ -71,7 +67,7 @@ void Mf::initialise(const Ratings& ratings, uint64_t seed) {
   const auto set_rows = [&](Matrix& m, const std::vector<float>& bias, uint64_t stream) {
     const double size = kFirstScale / std::sqrt(static_cast<double>(std::max<size_t>(1, dim())));
     for (size_t r = 0; r < m.rows(); ++r) {
-      Rng rng(seed + stream, r);
+      Rng rng(job.seed + stream, r);
       const auto row = m.row(r);
       for (size_t k = 0; k < dim(); ++k) {
         row[k] = static_cast<float>(size * (2.0 * rng.uniform() - 1));
@@ -82,24 +78,43 @@ void Mf::initialise(const Ratings& ratings, uint64_t seed) {
       if (loss == Loss::kKl) row[width + kBias] = 0.5f;
     }
   };
-  set_rows(work_user_, biases.user, 0);
-  set_rows(work_item_, biases.item, 1);
+  set_rows(user_, biases.user, 0);
+  set_rows(item_, biases.item, 1);
 }
 
-void Mf::export_rows() {
-  const size_t width = padded(dim());
+void Mf::initialise_refit(const Ratings& whole, const Job& job) {
+  initialise(whole, job);
+  if (state_.refit > 0) return;
+  // Biases alone were best.
+  for (Matrix* m : {&user_, &item_}) {
+    for (size_t r = 0; r < m->rows(); ++r) std::fill_n(m->row(r).begin(), dim(), 0.0f);
+  }
+}
+
+bool Mf::working() const { return user_.cols() == row_width(dim()); }
+
+void Mf::put_row(Axis axis, std::span<const float> from, std::span<float> to) const {
   const auto root = static_cast<float>(std::sqrt(scale_)), whole = static_cast<float>(scale_);
-  const auto copy = [&](const Matrix& from, Matrix& to, size_t own, size_t theirs) {
-    for (size_t r = 0; r < to.rows(); ++r) {
-      const auto a = from.row(r);
-      const auto b = to.row(r);
-      for (size_t k = 0; k < dim(); ++k) b[k] = root * a[k];
-      b[own] = whole * a[width + kBias];
-      b[theirs] = 1;
-    }
-  };
-  copy(work_user_, user_, dim(), dim() + 1);
-  copy(work_item_, item_, dim() + 1, dim());
+  const size_t own = axis == Axis::kUser ? dim() : dim() + 1, theirs = 2 * dim() + 1 - own;
+  for (size_t k = 0; k < dim(); ++k) to[k] = root * from[k];
+  to[own] = whole * from[padded(dim()) + kBias];
+  to[theirs] = 1;
+}
+
+std::span<const float> Mf::scoring_row(Axis axis, uint32_t number, std::vector<float>& room) const {
+  if (!working()) return RatingsModel::scoring_row(axis, number, room);
+  room.resize(dim() + 2);
+  put_row(axis, rows_of(axis).row(number), room);
+  return room;
+}
+
+void Mf::finish(const Ratings&, const Job&) {
+  for (const Axis axis : {Axis::kUser, Axis::kItem}) {
+    Matrix& rows = axis == Axis::kUser ? user_ : item_;
+    Matrix out(rows.rows(), dim() + 2);
+    for (size_t r = 0; r < rows.rows(); ++r) put_row(axis, rows.row(r), out.row(r));
+    rows = std::move(out);
+  }
 }
 
 double Mf::predict(std::span<const float> user, std::span<const float> item) const {
@@ -182,45 +197,40 @@ std::vector<float> Mf::fold_in(Axis axis, Sparse::Row ratings) const {
 
 uint64_t Mf::memory_needed(const Ratings& ratings, const Job&) const {
   const uint64_t rows = ratings.users().size() + ratings.items().size();
-  const auto dim = static_cast<size_t>(config_.dim);
-  const uint64_t model = padded(dim + 2) * sizeof(float);
-  const uint64_t work = row_width(dim) * sizeof(float);
-  return rows * (model + work * (config_.early_stop > 0 ? 2 : 1) + 16) +
-         ratings.train().size() * sizeof(Rating) + (uint64_t{8} << 20);
+  const uint64_t held_out = ratings.held_out().size(), all = ratings.train().size() + held_out;
+  const uint64_t table = rows * row_width(static_cast<size_t>(config_.dim)) * sizeof(float);
+  const bool watched = config_.early_stop > 0 && held_out > 0;
+  // The blocks and the working rows, twice while the best are kept.
+  const uint64_t first = ratings.train().size() * sizeof(Rating) + (watched ? 2 : 1) * table;
+  const uint64_t second = config_.refit ? all * sizeof(Rating) + table : 0;
+  return all * 8 + std::max(first, second) + rows * 100 + (uint64_t{8} << 20);
 }
 
 void Mf::pack(ArchiveWriter& out, bool checkpoint) const {
-  if (!all_finite(work_user_) || !all_finite(work_item_)) {
-    throw Error(ErrorKind::kDiverged, "the working rows hold values that are not finite");
-  }
   RatingsModel::pack(out, checkpoint);
   out.metadata["mf.scale"] = fmt::format("{}", scale_);
-  if (!checkpoint) return;
-  out.tensors["work.user"] = tensor_of(work_user_);
-  out.tensors["work.item"] = tensor_of(work_item_);
-  if (best_user_.rows() > 0) {
-    out.tensors["best.user"] = tensor_of(best_user_);
-    out.tensors["best.item"] = tensor_of(best_item_);
-  }
+  if (working()) out.metadata["mf.working"] = "1";
 }
 
 void Mf::restore(const Archive& in) {
   Mf other;
   other.load(in);
   other.scale_ = in.number_at<double>("mf.scale");
-  const auto take = [&](const char* name, size_t rows, Matrix& to) {
-    if (!in.has(name)) return;
-    to = in.matrix(name);
-    if (to.rows() != rows || to.cols() != row_width(other.dim()) || !all_finite(to)) {
-      throw Error(ErrorKind::kInput, "{}: {} does not fit the names; the file is damaged",
-                  in.where(), name);
+  if (in.metadata().contains("mf.working")) {
+    other.dim_ = static_cast<size_t>(other.config_.dim);
+    if (!other.working()) {
+      throw Error(ErrorKind::kInput,
+                  "{}: the working rows are not of length dim; the file is damaged", in.where());
     }
-  };
-  take("work.user", other.user_.rows(), other.work_user_);
-  take("work.item", other.item_.rows(), other.work_item_);
-  take("best.user", other.user_.rows(), other.best_user_);
-  take("best.item", other.item_.rows(), other.best_item_);
+  }
   *this = std::move(other);
+}
+
+void Mf::check_same(const Ratings& ratings) const {
+  RatingsModel::check_same(ratings);
+  if (!working()) {
+    throw Error(ErrorKind::kInput, "the checkpoint has no working rows; start anew");
+  }
 }
 
 ModelInfo info() {

@@ -14,10 +14,11 @@ class Mf final : public RatingsModel {
   void pack(ArchiveWriter& out, bool checkpoint) const override;
   void restore(const Archive& in) override;
   uint64_t memory_needed(const Ratings& ratings, const Job& job) const override;
-  void train(const Ratings& ratings, Job& job) override;
   using RatingsModel::predict;
   double predict(std::span<const float> user, std::span<const float> item) const override;
   std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const override;
+  std::span<const float> scoring_row(Axis axis, uint32_t number,
+                                     std::vector<float>& room) const override;
 
   // Read by the trainer and by tests.
   Config& config() { return config_; }
@@ -25,20 +26,25 @@ class Mf final : public RatingsModel {
 
  protected:
   RowProblem row_problem(Axis axis, size_t n) const override;
+  bool refits() const override { return config_.refit; }
+  void initialise(const Ratings& ratings, const Job& job) override;
+  void initialise_refit(const Ratings& whole, const Job& job) override;
+  bool run(const Ratings& ratings, Job& job) override;
+  void finish(const Ratings& ratings, const Job& job) override;
+  void check_same(const Ratings& ratings) const override;
 
  private:
   friend class Trainer;
   Loss loss() const;
-  void initialise(const Ratings& ratings, uint64_t seed);
   float value_of(float rating) const;  // as the loss sees it
-  void finish();
-  void export_rows();  // from the working rows to the model's, in the ratings' unit
+  // user_ and item_ are working rows (kernel.h) until finish() makes them those of ratings_model.h.
+  bool working() const;
+  // A row of the model, in the unit of the ratings, from a working row.
+  void put_row(Axis axis, std::span<const float> from, std::span<float> to) const;
 
   Config config_;
   // A rating is scale_ times what the loss sees, and mean_ more.
   double scale_ = 1;
-  Matrix work_user_, work_item_;  // see kernel.h; empty once training is over
-  Matrix best_user_, best_item_;  // likewise
 };
 
 }  // namespace kith::mf

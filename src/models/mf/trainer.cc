@@ -10,6 +10,7 @@
 
 #include "models/mf/kernel.h"
 #include "models/mf/model.h"
+#include "models/ratings_run.h"
 #include "train/biases.h"
 
 namespace kith::mf {
@@ -132,18 +133,16 @@ class Rounds {
 
 }  // namespace
 
-class Trainer final : public TrainRun {
+class Trainer final : public RatingsRun {
  public:
   Trainer(Mf& model, const Ratings& ratings, Grid grid, Job& job)
-      : TrainRun(model.plan({Rounds::count(grid, model.loss() == Loss::kBpr), model.config_.epochs,
-                             model.config_.lr, model.config_.early_stop, !model.implicit_}),
-                 model.state_, job),
+      : RatingsRun(model, ratings,
+                   {Rounds::count(grid, model.loss() == Loss::kBpr), model.config_.epochs,
+                    model.config_.lr, model.config_.early_stop, !model.implicit_},
+                   job),
         m_(model),
-        ratings_(ratings),
-        grid_(std::move(grid)),
-        job_(job) {}
+        grid_(std::move(grid)) {}
 
-  uint64_t rounds() const { return Rounds::count(grid_, ranks()); }  // in an epoch
   static Grid grid_of(const Mf& model, const Ratings& ratings, uint64_t seed) {
     return {ratings.train(), model.dim(), seed, [&](float v) { return model.value_of(v); }};
   }
@@ -172,9 +171,9 @@ class Trainer final : public TrainRun {
           const auto ratings = grid_.ratings(users, items);
           Rng rng(job_.seed, (epoch << 32) + uint64_t{users} * grid_.item_groups() + items);
           sums[k] += ranks() ? train_pairs(rates, m_.dim(), ratings, candidates, *m_.seen_, rng,
-                                           m_.work_user_.view(), m_.work_item_.view())
-                             : train_block(m_.loss(), rates, m_.dim(), ratings,
-                                           m_.work_user_.view(), m_.work_item_.view());
+                                           m_.user_.view(), m_.item_.view())
+                             : train_block(m_.loss(), rates, m_.dim(), ratings, m_.user_.view(),
+                                           m_.item_.view());
           sizes[k] += ratings.size();
         }
       });
@@ -189,78 +188,17 @@ class Trainer final : public TrainRun {
   bool ranks() const { return m_.loss() == Loss::kBpr; }
 
   uint64_t segment_blocks() const override {
-    const uint64_t per_round = std::max<uint64_t>(1, grid_.size() / rounds());
+    const uint64_t per_round = std::max<uint64_t>(1, grid_.size() / Rounds::count(grid_, ranks()));
     return std::max<uint64_t>(1, kSegment / per_round);
-  }
-  std::pair<uint64_t, uint64_t> progress() const override {
-    return {m_.state_.block * m_.unit_ / rounds(),
-            m_.unit_ * static_cast<uint64_t>(m_.config_.epochs)};
-  }
-  std::optional<double> held_out_loss() override {
-    if (ratings_.held_out().size() == 0) return std::nullopt;
-    m_.export_rows();  // what is asked are the model's rows; what is trained are the working rows
-    return m_.held_out_error(ratings_);
-  }
-  bool finite() const override { return all_finite(m_.work_user_) && all_finite(m_.work_item_); }
-  void keep_best() override {
-    m_.best_user_ = m_.work_user_.copy();
-    m_.best_item_ = m_.work_item_.copy();
-  }
-  void take_best() override {
-    if (m_.best_user_.rows() != m_.work_user_.rows()) return;
-    m_.work_user_ = std::move(m_.best_user_);
-    m_.work_item_ = std::move(m_.best_item_);
-  }
-  void restart() override {
-    m_.restart_state();
-    m_.initialise(ratings_, job_.seed);
   }
 
   Mf& m_;
-  const Ratings& ratings_;
   const Grid grid_;
-  Job& job_;
   Job alone_;  // one thread
 };
 
-void Mf::train(const Ratings& ratings, Job& job) {
-  if (ratings.train().size() == 0) {
-    throw Error(ErrorKind::kInput, "there are no ratings to learn from");
-  }
-  unit_ = ratings.train().size();
-  uint64_t rounds = 0;  // in an epoch
-  const auto run = [&](const Ratings& on) {
-    Trainer trainer(*this, on, Trainer::grid_of(*this, on, job.seed), job);
-    rounds = trainer.rounds();
-    return trainer.run();
-  };
-  if (state_.refit == 0) {
-    if (state_.block == 0) {
-      initialise(ratings, job.seed);
-    } else {
-      check_same(ratings);
-      if (work_user_.rows() != user_.rows()) {
-        throw Error(ErrorKind::kInput, "the checkpoint has no working rows; start anew");
-      }
-    }
-    if (!run(ratings)) return;
-    if (!config_.refit || ratings.held_out().size() == 0) return finish();
-    start_refit(rounds);
-    initialise(ratings.whole(), job.seed);
-    if (state_.refit == 0) {  // biases alone were best
-      for (Matrix* m : {&work_user_, &work_item_}) {
-        for (size_t r = 0; r < m->rows(); ++r) std::fill_n(m->row(r).begin(), dim(), 0.0f);
-      }
-      return finish();
-    }
-  }
-  if (run(ratings.whole())) finish();
-}
-
-void Mf::finish() {
-  export_rows();
-  for (Matrix* m : {&work_user_, &work_item_, &best_user_, &best_item_}) *m = Matrix();
-  state_.finished = true;
+bool Mf::run(const Ratings& ratings, Job& job) {
+  return Trainer(*this, ratings, Trainer::grid_of(*this, ratings, job.seed), job).run();
 }
 
 }  // namespace kith::mf

@@ -47,8 +47,6 @@ class Trainer final : public CompletionRun {
   Trainer(Nmf& model, const Ratings& ratings, Job& job)
       : CompletionRun(model, ratings, model.config_.epochs, model.config_.early_stop, job),
         m_(model),
-        ratings_(ratings),
-        job_(job),
         by_item_(transposed(ratings.train())),
         scratch_(static_cast<size_t>(std::max(1, job.threads))) {}
 
@@ -82,14 +80,7 @@ class Trainer final : public CompletionRun {
     return sum;
   }
 
-  void restart() override {
-    m_.restart_state();
-    m_.initialise(ratings_, job_);
-  }
-
   Nmf& m_;
-  const Ratings& ratings_;
-  Job& job_;
   const Sparse by_item_;
   std::vector<Scratch> scratch_;
 };
@@ -220,11 +211,11 @@ bool Nmf::run(const Ratings& ratings, Job& job) { return Trainer(*this, ratings,
 
 // Without biases a row of zeros predicts 0, which nobody rates: those that nothing is known of are
 // as the others are on the whole.
-void Nmf::finish(const Job&) {
+void Nmf::finish(const Ratings& learned_from, const Job&) {
   if (biases() || zero_) return;
-  const Sparse by_item = transposed(*seen_);
-  for (const auto& [rows, ratings] :
-       {std::pair{&user_, seen_.get()}, std::pair{&item_, &by_item}}) {
+  const Sparse& by_user = learned_from.train();
+  const Sparse by_item = transposed(by_user);
+  for (const auto& [rows, ratings] : {std::pair{&user_, &by_user}, std::pair{&item_, &by_item}}) {
     const std::vector<float> mean = mean_row(*rows, *ratings, dim());
     for (uint32_t r = 0; r < rows->rows(); ++r) {
       if (ratings->row(r).size() == 0) std::ranges::copy(mean, rows->row(r).begin());

@@ -83,8 +83,8 @@ bool SoftImpute::run(const Ratings& ratings, Job& job) {
   return Trainer(*this, ratings, job).run();
 }
 
-void SoftImpute::finish(const Job& job) {
-  if (config_.debias && rank_ > 0) debias(*seen_, mean_, rank_, user_, item_, job);
+void SoftImpute::finish(const Ratings& ratings, const Job& job) {
+  if (config_.debias && rank_ > 0) debias(ratings.train(), mean_, rank_, user_, item_, job);
   compact();
   set_fold_in(state_.loss);
   // The row that folding in gives is then the one that training gave.

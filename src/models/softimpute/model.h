@@ -33,7 +33,7 @@ class SoftImpute final : public CompletionModel {
   void initialise(const Ratings& ratings, const Job& job) override;
   void initialise_refit(const Ratings& whole, const Job& job) override;
   bool run(const Ratings& ratings, Job& job) override;
-  void finish(const Job& job) override;
+  void finish(const Ratings& ratings, const Job& job) override;
 
  private:
   friend class Trainer;

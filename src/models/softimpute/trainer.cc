@@ -77,16 +77,13 @@ Trainer::Trainer(SoftImpute& model, const Ratings& ratings, Job& job)
     : CompletionRun(model, ratings, model.epochs(),
                     model.shrinks() || model.last_ == 0 ? model.config_.early_stop : 0, job),
       m_(model),
-      ratings_(ratings),
-      job_(job),
       residual_(ratings.train()),
       error_(residual_.update(m_.user_, m_.item_, m_.mean_, job)) {
   if (m_.shrinks()) start_dual();
 }
 
 void Trainer::restart() {
-  m_.restart_state();
-  m_.initialise(ratings_, job_);
+  CompletionRun::restart();
   error_ = residual_.update(m_.user_, m_.item_, m_.mean_, job_);
   if (m_.shrinks()) start_dual();
 }

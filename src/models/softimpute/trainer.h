@@ -22,8 +22,6 @@ class Trainer final : public CompletionRun {
   void start_dual();
 
   SoftImpute& m_;
-  const Ratings& ratings_;
-  Job& job_;
   Residual residual_;
   double error_;
   Sparse dual_, dual_by_item_;  // shrink: Y

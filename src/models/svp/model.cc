@@ -21,8 +21,6 @@ class Trainer final : public CompletionRun {
   Trainer(Svp& model, const Ratings& ratings, Job& job)
       : CompletionRun(model, ratings, model.config_.epochs, model.config_.early_stop, job),
         m_(model),
-        ratings_(ratings),
-        job_(job),
         residual_(ratings.train()),
         error_(residual_.update(m_.user_, m_.item_, m_.mean_, job)) {}
 
@@ -103,14 +101,11 @@ class Trainer final : public CompletionRun {
   }
 
   void restart() override {
-    m_.restart_state();
-    m_.initialise(ratings_, job_);
+    CompletionRun::restart();
     error_ = residual_.update(m_.user_, m_.item_, m_.mean_, job_);
   }
 
   Svp& m_;
-  const Ratings& ratings_;
-  Job& job_;
   Residual residual_;
   double error_;
 };
@@ -124,7 +119,7 @@ void Svp::initialise(const Ratings& ratings, const Job&) {
 
 bool Svp::run(const Ratings& ratings, Job& job) { return Trainer(*this, ratings, job).run(); }
 
-void Svp::finish(const Job&) {
+void Svp::finish(const Ratings&, const Job&) {
   compact();
   set_fold_in(state_.loss);
 }

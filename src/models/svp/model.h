@@ -27,7 +27,7 @@ class Svp final : public CompletionModel {
   bool refits() const override { return config_.refit; }
   void initialise(const Ratings& ratings, const Job& job) override;
   bool run(const Ratings& ratings, Job& job) override;
-  void finish(const Job& job) override;
+  void finish(const Ratings& ratings, const Job& job) override;
 
  private:
   friend class Trainer;

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chain: hyperparameters, users, items, noise, and so on; which of its samples are kept; when
+// it takes in what was held out.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "models/bmf/model.h"
+
+namespace kith::bmf {
+namespace {
+
+constexpr uint64_t kShard = 4096;  // ratings (and rows) that one thread does at a time, about
+
+// The mean squares of [q, 1] over all rows.
+std::vector<double> mean_squares(const Matrix& rows, size_t dim) {
+  std::vector<double> out(dim + 1, 0.0);
+  for (size_t r = 0; r < rows.rows(); ++r) {
+    for (size_t k = 0; k < dim; ++k) out[k] += double{rows.row(r)[k]} * rows.row(r)[k];
+  }
+  for (double& x : out) x /= static_cast<double>(std::max<size_t>(1, rows.rows()));
+  out.back() = 1;
+  return out;
+}
+
+std::vector<uint64_t> counts_of(const Sparse& a) {
+  std::vector<uint64_t> out(a.rows());
+  for (uint32_t r = 0; r < a.rows(); ++r) out[r] = a.row(r).size();
+  return out;
+}
+
+}  // namespace
+
+class Trainer final : public TrainRun {
+ public:
+  Trainer(Bmf& model, const Ratings& ratings, Job& job)
+      : TrainRun({1, model.config_.epochs, 0, 0}, model.state_, job),
+        m_(model),
+        ratings_(ratings),
+        job_(job) {
+    take(model.state_.block >= turn() ? merged(ratings.train(), ratings.held_out())
+                                      : ratings.train());
+    for (int t = 0; t < std::max(1, job.threads); ++t) scratch_.emplace_back(m_.rank());
+  }
+
+ private:
+  void take(Sparse a) {
+    for (float& v : a.value) v = static_cast<float>((v - m_.mean_) / m_.scale_);
+    by_user_ = std::move(a);
+    by_item_ = transposed(by_user_);
+    user_counts_ = counts_of(by_user_);
+    item_counts_ = counts_of(by_item_);
+  }
+
+  // The sweep from which on the held-out ratings are learned from as well: after a third of them
+  // they have told how good the model is. What is kept is from the sweeps after it.
+  uint64_t turn() const {
+    const auto sweeps = static_cast<uint64_t>(m_.config_.epochs);
+    return m_.config_.refit && ratings_.held_out().size() > 0 ? std::max<uint64_t>(1, sweeps / 3)
+                                                              : sweeps;
+  }
+  // The sweeps of the part that a sweep is in: without or with the held-out ratings.
+  struct Part {
+    uint64_t begin, end;
+  };
+  Part part(uint64_t epoch) const {
+    const auto sweeps = static_cast<uint64_t>(m_.config_.epochs);
+    return epoch < turn() ? Part{0, turn()} : Part{turn(), sweeps};
+  }
+
+  // Every row of one side, each from its own random stream. Returns the squared errors left.
+  double sweep(Axis axis, uint64_t epoch, const Hyper& hyper) {
+    const Sparse& rows = axis == Axis::kUser ? by_user_ : by_item_;
+    Matrix& own = axis == Axis::kUser ? m_.now_user_ : m_.now_item_;
+    const Matrix& others = axis == Axis::kUser ? m_.now_item_ : m_.now_user_;
+    const size_t n = m_.rank() + 1;
+    const uint64_t per =
+        std::max<uint64_t>(1, kShard * rows.rows() / (rows.size() + rows.rows() + 1));
+    const size_t shards = (rows.rows() + per - 1) / per;
+    std::vector<double> errors(shards, 0.0);
+    job_.for_each_shard(shards, [&](size_t s, size_t worker) {
+      Scratch& scratch = scratch_[worker];
+      for (uint64_t r = s * per; r < std::min<uint64_t>(rows.rows(), (s + 1) * per); ++r) {
+        const auto row = rows.row(static_cast<uint32_t>(r));
+        float* const x = own.view().row(r);
+        if (row.size() == 0) {  // nothing is known of it but what it is like on the whole
+          for (size_t k = 0; k < n; ++k) x[k] = static_cast<float>(hyper.mean[k]);
+          continue;
+        }
+        const double squares = normal_equations(others.view(), m_.rank(), row, scratch);
+        Rng rng(job_.seed, (2 * epoch + (axis == Axis::kItem)) * 0x100000000 + r);
+        solve(hyper, m_.noise_ * x[n], scratch, &rng, x);
+        const double left = squares_left(scratch, squares, {x, n});
+        const double nu = m_.config_.noise_prior, count = static_cast<double>(row.size());
+        if (nu > 0) {
+          x[n] = static_cast<float>(gamma(rng, (nu + count) / 2, (nu + m_.noise_ * left) / 2));
+        }
+        errors[s] += left * x[n];
+      }
+    });
+    double sum = 0;
+    for (const double e : errors) sum += e;
+    return sum;
+  }
+
+  Sum train(uint64_t epoch, uint64_t, uint64_t) override {
+    if (epoch == turn()) {
+      take(merged(ratings_.train(), ratings_.held_out()));
+      m_.kept_ = 0;
+      m_.hyper_.clear();
+    }
+    Rng rng(job_.seed ^ 0x6879706572, epoch);
+    const Hyper users = draw_hyper(m_.now_user_, m_.rank(), user_counts_, rng);
+    sweep(Axis::kUser, epoch, users);
+    const Hyper items = draw_hyper(m_.now_item_, m_.rank(), item_counts_, rng);
+    const double errors = sweep(Axis::kItem, epoch, items);
+    const auto n = static_cast<double>(by_user_.size());
+    m_.noise_ = gamma(rng, (n + 1) / 2, (errors + 1) / 2);
+    if (due(epoch)) {
+      take_means(users);
+      m_.keep_sample(users, items);
+    } else if (epoch < first(epoch)) {
+      follow_current();
+    }
+    return {errors, by_user_.size()};
+  }
+
+  // What is kept of a user is not the draw but the mean that the items of the sample imply: the
+  // same on average, and less noise (Rao and Blackwell). What this leaves open is kept beside it.
+  void take_means(const Hyper& hyper) {
+    const std::vector<double> squares = mean_squares(m_.now_item_, m_.rank());
+    const uint64_t per = 256, rows = by_user_.rows();
+    m_.user_mean_ = Matrix(rows, m_.rank() + 2);
+    job_.for_each_shard((rows + per - 1) / per, [&](size_t s, size_t worker) {
+      for (uint64_t r = s * per; r < std::min(rows, (s + 1) * per); ++r) {
+        float* const x = m_.user_mean_.view().row(r);
+        normal_equations(std::as_const(m_.now_item_).view(), m_.rank(),
+                         by_user_.row(static_cast<uint32_t>(r)), scratch_[worker]);
+        const float weight = m_.now_user_.row(r)[m_.rank() + 1];
+        solve(hyper, m_.noise_ * weight, scratch_[worker], nullptr, x);
+        x[m_.rank() + 1] = static_cast<float>(spread_of(scratch_[worker], squares));
+      }
+    });
+  }
+
+  // The first sweep of a part that may be kept.
+  uint64_t first(uint64_t epoch) const {
+    const Part p = part(epoch);
+    const auto burn_in = static_cast<uint64_t>(m_.config_.burn_in);
+    return p.begin + std::min(p.begin > 0 ? burn_in / 3 : burn_in, (p.end - p.begin) / 2);
+  }
+  // Whether a sample is to be kept after this sweep: `samples` of them, evenly spread, the last one
+  // of the part among them.
+  bool due(uint64_t epoch) const {
+    if (epoch < first(epoch)) return false;
+    const uint64_t span = part(epoch).end - first(epoch), i = epoch - first(epoch);
+    const uint64_t wanted = std::min<uint64_t>(static_cast<uint64_t>(m_.config_.samples), span);
+    return (i + 1) * wanted / span != i * wanted / span;
+  }
+  // Until samples are kept, the model answers with the current one.
+  void follow_current() {
+    m_.kept_ = 0;
+    m_.hyper_.clear();
+    m_.user_mean_ = Matrix(m_.now_user_.rows(), m_.rank() + 2);
+    for (size_t u = 0; u < m_.now_user_.rows(); ++u) {
+      std::copy_n(m_.now_user_.row(u).begin(), m_.rank() + 1, m_.user_mean_.row(u).begin());
+    }
+    const Hyper none{std::vector<double>(m_.rank() + 1, 1.0), std::vector<double>(m_.rank() + 1)};
+    m_.keep_sample(none, none);
+    m_.kept_ = 0;
+    m_.hyper_.clear();
+  }
+
+  uint64_t segment_blocks() const override { return 1; }
+  std::pair<uint64_t, uint64_t> progress() const override {
+    const uint64_t n = ratings_.train().size();
+    return {m_.state_.block * n, n * static_cast<uint64_t>(m_.config_.epochs)};
+  }
+  std::optional<double> held_out_loss() override {
+    if (m_.state_.block > turn()) return std::nullopt;  // no longer held out
+    return m_.held_out_error(ratings_);
+  }
+  bool finite() const override { return m_.finite() && std::isfinite(m_.noise_); }
+  void keep_best() override {}
+  void take_best() override {}
+  void restart() override {
+    m_.state_ = RunState{};
+    m_.initialise(ratings_, job_.seed);
+  }
+
+  Bmf& m_;
+  const Ratings& ratings_;
+  Sparse by_user_, by_item_;
+  std::vector<uint64_t> user_counts_, item_counts_;
+  Job& job_;
+  std::vector<Scratch> scratch_;
+};
+
+bool Bmf::run(const Ratings& ratings, Job& job) { return Trainer(*this, ratings, job).run(); }
+
+}  // namespace kith::bmf
