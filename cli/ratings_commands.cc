@@ -31,8 +31,8 @@ class Predictor {
   Answer ask(const std::string& user, const std::string& item) {
     const auto u = asked_.find(Axis::kUser, user), i = asked_.find(Axis::kItem, item);
     const RatingsModel& model = asked_.model();
-    const std::span<const float> p = u ? model.rows_of(Axis::kUser).row(*u) : nobody_;
-    const std::span<const float> q = i ? model.rows_of(Axis::kItem).row(*i) : nothing_;
+    const std::span<const float> p = u ? model.scoring_row(Axis::kUser, *u, user_room_) : nobody_;
+    const std::span<const float> q = i ? model.scoring_row(Axis::kItem, *i, item_room_) : nothing_;
     unknown_users_ += !u;
     unknown_items_ += !i;
     return {model.predict(p, q), model.deviation(p, q), u.has_value(), i.has_value()};
@@ -47,7 +47,7 @@ class Predictor {
 
  private:
   const AskedRatings& asked_;
-  std::vector<float> nobody_, nothing_;
+  std::vector<float> nobody_, nothing_, user_room_, item_room_;
   uint64_t unknown_users_ = 0, unknown_items_ = 0;
 };
 
@@ -206,6 +206,7 @@ void put_neighbours(const AskedRatings& asked, const AskedRatings::Thing& thing,
 int predict_ratings(OpenModel opened, const std::vector<std::string>& words,
                     const RatingsPredict& options, const TableOptions& table,
                     RatingsOptions columns) {
+  refuse_training_options(columns);
   const AskedRatings asked(std::move(opened));
   std::error_code none;
   const std::string& first = words.front();
@@ -247,6 +248,7 @@ int near_ratings(OpenModel opened, std::span<const std::string> terms, const Rat
 int update_ratings(OpenModel opened, const std::vector<std::string>& files,
                    const RatingsUpdate& options, const TableOptions& table,
                    RatingsOptions columns) {
+  refuse_training_options(columns);
   auto& model = dynamic_cast<RatingsModel&>(*opened.model);
   const Ratings names =
       Ratings::of(model.names_of(Axis::kUser), model.names_of(Axis::kItem), {}, {});

@@ -63,6 +63,15 @@ void put_measured(const Measured& m, const RatingsEval& options) {
   put_ways(m.rankings, options.top, true);
 }
 
+void remark_on_ranking(const Measured& m) {
+  // The first measure of a ranking is recall.
+  if (!m.errors.empty() && m.rankings.size() > 1 &&
+      m.rankings[0].measures[0].second < m.rankings[1].measures[0].second) {
+    say("kith: what people choose is not what they rate highest; to rank it, learn from who chose "
+        "what: als with --implicit, or without the column of ratings");
+  }
+}
+
 void remark(const Measured& m) {
   if (m.unknown_users + m.unknown_items > 0) {
     say("kith: {} of users and {} of items that the model does not know are predicted by the mean "
@@ -74,6 +83,7 @@ void remark(const Measured& m) {
         grouped(m.trained_on), count_of(m.ratings, "rating"));
   }
   if (m.users == 0) say("kith: no user has a relevant rating here, so nothing is ranked");
+  remark_on_ranking(m);
 }
 
 // The mean of what was measured on each part.
@@ -185,12 +195,14 @@ void put_trained(const ModelInfo& info, const std::string& file, const std::vect
                        : fmt::format("{:g} % tested", 100 * split.test));
   put_measured(mean, options);
   if (parts.size() > 1) put_folds(parts, options);
+  remark_on_ranking(mean);
 }
 
 }  // namespace
 
 int eval_ratings(OpenModel opened, const std::vector<std::string>& files,
                  const RatingsEval& options, const TableOptions& table, RatingsOptions columns) {
+  refuse_training_options(columns);
   auto& model = dynamic_cast<RatingsModel&>(*opened.model);
   const Ratings names = Ratings::of(model.names_of(Axis::kUser), model.names_of(Axis::kItem), {});
   const auto reader = open_pairs(model, files, table, columns);

@@ -155,13 +155,13 @@ Measured measure(const RatingsModel& model, const Sparse& test, const MeasureOpt
   const std::vector<float> nobody = model.fold_in(Axis::kUser, {});
   const std::vector<float> nothing = model.fold_in(Axis::kItem, {});
   Errors own("model"), mean("mean"), biases("biases");
+  std::vector<float> user_room, item_room;
   for (uint32_t u = 0; u < test.rows(); ++u) {
     const Sparse::Row row = test.row(u);
-    const auto p = u < users ? model.rows_of(Axis::kUser).row(u) : std::span<const float>(nobody);
+    const auto p = u < users ? model.scoring_row(Axis::kUser, u, user_room) : nobody;
     for (size_t i = 0; i < row.size(); ++i) {
       const uint32_t item = row.columns[i];
-      const auto q =
-          item < items ? model.rows_of(Axis::kItem).row(item) : std::span<const float>(nothing);
+      const auto q = item < items ? model.scoring_row(Axis::kItem, item, item_room) : nothing;
       own.add(model.predict(p, q), row.values[i]);
       mean.add(baselines.mean(), row.values[i]);
       biases.add(baselines.predict(u, item), row.values[i]);

@@ -199,6 +199,13 @@ uint32_t AskedRatings::number(Axis axis, const std::string& id) const {
               near.empty() ? "" : fmt::format("; similar: {}", fmt::join(near, ", ")));
 }
 
+void refuse_training_options(const RatingsOptions& options) {
+  if (options.normalise == Normalise::kNone) return;
+  throw Error(ErrorKind::kUsage,
+              "--normalise is how a model is trained; one that is there takes and gives ratings "
+              "in their own unit");
+}
+
 std::unique_ptr<TableReader> open_pairs(const RatingsModel& model,
                                         const std::vector<std::string>& files,
                                         const TableOptions& table, RatingsOptions& options) {

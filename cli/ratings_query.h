@@ -69,6 +69,9 @@ class AskedRatings {
 AskedRatings open_ratings_model(const std::string& path, std::string_view command);
 bool is_ratings(const Model& model);
 
+// Error(kUsage) for what only makes sense where a model is trained.
+void refuse_training_options(const RatingsOptions& options);
+
 // A table of ratings or pairs for a model. Columns called as those it was trained on are taken for
 // them, and `options` says so afterwards.
 std::unique_ptr<TableReader> open_pairs(const RatingsModel& model,

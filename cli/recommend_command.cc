@@ -108,7 +108,8 @@ Person person_of(const AskedRatings& asked, const std::string& name, const Given
     values.push_back(value);
   }
   if (given.empty()) {
-    const auto row = model.rows_of(Axis::kUser).row(*out.number);
+    std::vector<float> room;
+    const auto row = model.scoring_row(Axis::kUser, *out.number, room);
     out.row.assign(row.begin(), row.end());
   } else {
     out.row = model.fold_in(Axis::kUser, {out.seen, values});
@@ -154,9 +155,10 @@ Json json_of(const AskedRatings& asked, const std::string& user, std::span<const
              std::span<const Neighbour> found) {
   const RatingsModel& model = asked.model();
   Json list = Json::array();
+  std::vector<float> room;
   for (const Neighbour& n : found) {
     const std::string_view id = model.names_of(Axis::kItem)[n.row];
-    const auto item = model.rows_of(Axis::kItem).row(n.row);
+    const auto item = model.scoring_row(Axis::kItem, n.row, room);
     Json one{{"id", id}};
     if (!asked.titles().empty()) one["title"] = asked.titles().of(id);
     one["prediction"] = score(model.predict(row, item));
@@ -173,9 +175,10 @@ void put_list(const AskedRatings& asked, const Person& person, std::span<const N
   const bool titled = !asked.titles().empty();
   if (heading) put("{}\n", styled(Stream::kOut, Look::kBold, printable(person.name)));
   std::vector<std::vector<std::string>> rows;
+  std::vector<float> room;
   for (const Neighbour& n : found) {
     const std::string_view id = model.names_of(Axis::kItem)[n.row];
-    const auto item = model.rows_of(Axis::kItem).row(n.row);
+    const auto item = model.scoring_row(Axis::kItem, n.row, room);
     auto& row = rows.emplace_back();
     row.push_back(printable(id));
     if (titled) row.push_back(printable(asked.titles().of(id)));
@@ -192,7 +195,8 @@ void put_list(const AskedRatings& asked, const Person& person, std::span<const N
 void add_lines(const AskedRatings& asked, uint32_t number, std::span<const Neighbour> found,
                bool json, std::string& text) {
   const RatingsModel& model = asked.model();
-  const auto row = model.rows_of(Axis::kUser).row(number);
+  std::vector<float> user_room, room;
+  const auto row = model.scoring_row(Axis::kUser, number, user_room);
   const std::string_view user = model.names_of(Axis::kUser)[number];
   if (json) {
     const Json one = json_of(asked, std::string(user), row, found);
@@ -202,7 +206,8 @@ void add_lines(const AskedRatings& asked, uint32_t number, std::span<const Neigh
   const bool titled = !asked.titles().empty();
   for (size_t k = 0; k < found.size(); ++k) {
     const std::string_view id = model.names_of(Axis::kItem)[found[k].row];
-    const double prediction = model.predict(row, model.rows_of(Axis::kItem).row(found[k].row));
+    const double prediction =
+        model.predict(row, model.scoring_row(Axis::kItem, found[k].row, room));
     fmt::format_to(std::back_inserter(text), "{},{}{}{},{},{:.6g}\n", csv_cell(user), csv_cell(id),
                    titled ? "," : "", titled ? csv_cell(asked.titles().of(id)) : "", k + 1,
                    prediction);

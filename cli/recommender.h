@@ -17,7 +17,7 @@ class Recommender {
   // `items` (rising): those that may be recommended; empty for all. Borrows the model.
   Recommender(const RatingsModel& model, std::vector<uint32_t> items, size_t top, int threads);
 
-  // For users by their rows of the model. `exclude`: items by user, rising; one list each.
+  // For users by their scoring rows. `exclude`: items by user, rising; one list each.
   std::vector<std::vector<Neighbour>> ask(const Matrix& users,
                                           std::span<const std::vector<uint32_t>> exclude) const;
   // For users by number; without what they rated unless `include_seen`.
@@ -28,9 +28,10 @@ class Recommender {
 
  private:
   std::vector<uint32_t> places_of(std::span<const uint32_t> items) const;
+  Matrix rows_of(Axis axis, std::span<const uint32_t> numbers) const;  // that score
   const RatingsModel& model_;
   std::vector<uint32_t> items_;
-  Matrix rows_;  // of items_, if they are not all
+  Matrix rows_;  // of items_, or of all if those of the model do not score as they are
   SearchOptions options_;
 };
 

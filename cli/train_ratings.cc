@@ -23,7 +23,10 @@ class RatingsData final : public TrainData {
   uint64_t size() const override { return ratings_.train().size(); }
   uint64_t vectors() const override { return ratings_.users().size() + ratings_.items().size(); }
   uint64_t memory_needed(const Job& job) const override {
-    return model_.memory_needed(ratings_, job);
+    const uint64_t normalised = ratings_.normalise() == Normalise::kNone
+                                    ? 0
+                                    : 8 * (ratings_.train().size() + ratings_.held_out().size());
+    return model_.memory_needed(ratings_, job) + normalised;
   }
   std::string_view to_save_memory() const override { return "lower --dim"; }
   void train(Model& model, Job& job) override {

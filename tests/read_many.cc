@@ -91,7 +91,7 @@ void make_models(const std::string& folder) {
   const auto corpus = kith::Corpus::read({text}, options, folder);
   kith::SampledTable rows(kith::open_table({make_csv(folder)}, {}));
   const auto table = kith::Table::read(rows, kith::infer_schema(rows).schema, 0);
-  const auto ratings = make_ratings();
+  auto ratings = make_ratings();
   for (const auto& info : kith::models()) {
     if (info.input == kith::InputKind::kNone) continue;
     const std::string name(info.name);
@@ -109,6 +109,8 @@ void make_models(const std::string& folder) {
       if (auto* const text_model = dynamic_cast<kith::TextModel*>(model.get())) {
         text_model->train(corpus, job);
       } else if (auto* const ratings_model = dynamic_cast<kith::RatingsModel*>(model.get())) {
+        // One of the files shall have what normalising takes out of ratings.
+        ratings.normalise_by(name == "svp" ? kith::Normalise::kBoth : kith::Normalise::kNone);
         ratings_model->train(ratings, job);
       } else {
         dynamic_cast<kith::TableModel&>(*model).train(table, job);

@@ -2,6 +2,7 @@
 #include "data/normalise.h"
 
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace kith {
@@ -12,24 +13,46 @@ namespace {
 template <class Line>
 std::vector<Moments> moments(const Sparse& a, size_t lines, const Line& line) {
   std::vector<Moments> out(lines);
-  std::vector<uint64_t> count(lines, 0);
   const auto each = [&](const auto& f) {
     for (uint32_t r = 0; r < a.rows(); ++r) {
-      for (uint64_t i = a.offsets[r]; i < a.offsets[r + 1]; ++i) f(line(r, i), a.value[i]);
+      for (uint64_t i = a.offsets[r]; i < a.offsets[r + 1]; ++i) f(out[line(r, i)], a.value[i]);
     }
   };
   const auto divide = [&](double Moments::*sum) {
-    for (size_t k = 0; k < lines; ++k) {
-      if (count[k] > 0) out[k].*sum /= static_cast<double>(count[k]);
+    for (Moments& m : out) {
+      if (m.count > 0) m.*sum /= static_cast<double>(m.count);
     }
   };
-  each([&](uint32_t k, double v) {
-    out[k].mean += v;
-    ++count[k];
+  each([](Moments& m, double v) {
+    m.mean += v;
+    ++m.count;
   });
   divide(&Moments::mean);
-  each([&](uint32_t k, double v) { out[k].variance += (v - out[k].mean) * (v - out[k].mean); });
+  each([](Moments& m, double v) { m.variance += (v - m.mean) * (v - m.mean); });
   divide(&Moments::variance);
+  return out;
+}
+
+// What rounding leaves of a constant is no scale.
+bool has_scale(const Moments& m) {
+  return m.variance > 1e-12 * m.mean * m.mean && m.variance >= 1e-24;
+}
+
+Shifts shifts_of(const std::vector<Moments>& moments) {
+  Shifts out;
+  double means = 0, scales = 0, known = 0, scaled = 0;
+  for (const Moments& m : moments) {
+    if (m.count == 0) continue;
+    means += m.mean;
+    known += 1;
+    if (!has_scale(m)) continue;
+    scales += std::sqrt(m.variance);
+    scaled += 1;
+  }
+  if (known > 0) out.typical.mean = means / known;
+  if (scaled > 0) out.typical.scale = scales / scaled;
+  out.grow(moments.size());
+  for (size_t k = 0; k < moments.size(); ++k) out.set(k, shift_of(moments[k], out.typical));
   return out;
 }
 
@@ -43,47 +66,60 @@ std::vector<Moments> column_moments(const Sparse& a) {
   return moments(a, a.columns, [&](uint32_t, uint64_t i) { return a.column[i]; });
 }
 
-std::vector<Normalised::Shift> Normalised::shifts_of(const std::vector<Moments>& moments) {
-  std::vector<Shift> out;
-  for (const Moments& m : moments) {
-    // What rounding leaves of a constant is no scale.
-    const bool constant = m.variance <= 1e-12 * m.mean * m.mean || m.variance < 1e-24;
-    out.push_back({m.mean, constant ? 1.0 : std::sqrt(m.variance)});
-  }
+Moments moments_of(std::span<const double> values) {
+  Moments out{values.size()};
+  if (values.empty()) return out;
+  const auto n = static_cast<double>(values.size());
+  for (const double v : values) out.mean += v;
+  out.mean /= n;
+  for (const double v : values) out.variance += (v - out.mean) * (v - out.mean);
+  out.variance /= n;
   return out;
 }
 
-Normalised::Normalised(Sparse a, Normalise by) : matrix_(std::move(a)) {
-  const auto apply = [&](auto&& shift_of) {
-    for (uint32_t r = 0; r < matrix_.rows(); ++r) {
-      for (uint64_t i = matrix_.offsets[r]; i < matrix_.offsets[r + 1]; ++i) {
-        const Shift& s = shift_of(r, matrix_.column[i]);
-        matrix_.value[i] = static_cast<float>((matrix_.value[i] - s.mean) / s.scale);
-      }
+Shift shift_of(const Moments& m, const Shift& typical) {
+  if (m.count == 0) return typical;
+  return {m.mean, has_scale(m) ? std::sqrt(m.variance) : typical.scale};
+}
+
+void Shifts::set(size_t k, const Shift& shift) {
+  mean[k] = shift.mean;
+  scale[k] = shift.scale;
+}
+
+void Shifts::grow(size_t size) {
+  mean.resize(size, typical.mean);
+  scale.resize(size, typical.scale);
+}
+
+void Shifts::find_typical() {
+  if (empty()) return;
+  const auto n = static_cast<double>(mean.size());
+  typical = {std::accumulate(mean.begin(), mean.end(), 0.0) / n,
+             std::accumulate(scale.begin(), scale.end(), 0.0) / n};
+}
+
+RatingShifts RatingShifts::of(const Sparse& ratings, Normalise by) {
+  RatingShifts out;
+  const bool users = by == Normalise::kUsers || by == Normalise::kBoth;
+  if (users) out.users = shifts_of(row_moments(ratings));
+  if (by == Normalise::kItems) out.items = shifts_of(column_moments(ratings));
+  if (by == Normalise::kBoth) out.items = shifts_of(column_moments(out.normalised(ratings)));
+  return out;
+}
+
+Normalise RatingShifts::by() const {
+  if (users.empty()) return items.empty() ? Normalise::kNone : Normalise::kItems;
+  return items.empty() ? Normalise::kUsers : Normalise::kBoth;
+}
+
+Sparse RatingShifts::normalised(Sparse ratings) const {
+  for (uint32_t u = 0; u < ratings.rows(); ++u) {
+    for (uint64_t k = ratings.offsets[u]; k < ratings.offsets[u + 1]; ++k) {
+      ratings.value[k] = static_cast<float>(normalised(u, ratings.column[k], ratings.value[k]));
     }
-  };
-  if (by == Normalise::kRows || by == Normalise::kBoth) {
-    rows_ = shifts_of(row_moments(matrix_));
-    apply([&](uint32_t r, uint32_t) -> const Shift& { return rows_[r]; });
   }
-  if (by == Normalise::kColumns || by == Normalise::kBoth) {
-    columns_ = shifts_of(column_moments(matrix_));
-    apply([&](uint32_t, uint32_t c) -> const Shift& { return columns_[c]; });
-  }
+  return ratings;
 }
-
-double Normalised::normalised(uint32_t row, uint32_t column, double value) const {
-  if (!rows_.empty()) value = (value - rows_[row].mean) / rows_[row].scale;
-  if (!columns_.empty()) value = (value - columns_[column].mean) / columns_[column].scale;
-  return value;
-}
-
-double Normalised::original(uint32_t row, uint32_t column, double value) const {
-  if (!columns_.empty()) value = value * columns_[column].scale + columns_[column].mean;
-  if (!rows_.empty()) value = value * rows_[row].scale + rows_[row].mean;
-  return value;
-}
-
-Sparse normalised(const Sparse& a, Normalise by) { return Normalised(a, by).matrix(); }
 
 }  // namespace kith

@@ -49,33 +49,73 @@ TEST(Moments, OfRowsAndColumns) {
   EXPECT_EQ(columns[2].variance, 1);
 }
 
-TEST(Normalise, MeansAreZeroAndVariancesOne) {
-  expect_standard(row_moments(normalised(matrix(), Normalise::kRows)));
-  expect_standard(column_moments(normalised(matrix(), Normalise::kColumns)));
-  expect_standard(column_moments(normalised(matrix(), Normalise::kBoth)));
-  EXPECT_EQ(normalised(matrix(), Normalise::kNone).value, matrix().value);
+constexpr Normalise kWays[] = {Normalise::kNone, Normalise::kUsers, Normalise::kItems,
+                               Normalise::kBoth};
+
+Sparse normalised(const Sparse& a, Normalise by) { return RatingShifts::of(a, by).normalised(a); }
+
+TEST(Moments, OfAListAreThoseOfARow) {
+  const Sparse a = matrix();
+  const auto rows = row_moments(a);
+  for (uint32_t r = 0; r < a.rows(); ++r) {
+    const auto values = a.row(r).values;
+    const Moments m = moments_of(std::vector<double>(values.begin(), values.end()));
+    EXPECT_EQ(m.count, rows[r].count);
+    EXPECT_NEAR(m.mean, rows[r].mean, 1e-9);
+    EXPECT_NEAR(m.variance, rows[r].variance, 1e-9);
+  }
+  EXPECT_EQ(moments_of({}).mean, 0);
 }
 
-TEST(Normalise, BothIsRowsThenColumnsOfWhatIsLeft) {
-  const Sparse rows = normalised(matrix(), Normalise::kRows);
-  EXPECT_EQ(normalised(matrix(), Normalise::kBoth).value,
-            normalised(rows, Normalise::kColumns).value);
+TEST(Normalise, MeansAreZeroAndVariancesOne) {
+  expect_standard(row_moments(normalised(matrix(), Normalise::kUsers)));
+  expect_standard(column_moments(normalised(matrix(), Normalise::kItems)));
+  expect_standard(column_moments(normalised(matrix(), Normalise::kBoth)));
+  EXPECT_EQ(normalised(matrix(), Normalise::kNone).value, matrix().value);
+  for (const Normalise by : kWays) EXPECT_EQ(RatingShifts::of(matrix(), by).by(), by);
+}
+
+TEST(Normalise, BothIsUsersThenItemsOfWhatIsLeft) {
+  const Sparse both = normalised(matrix(), Normalise::kBoth);
+  const Sparse one_by_one = normalised(normalised(matrix(), Normalise::kUsers), Normalise::kItems);
+  for (size_t k = 0; k < both.size(); ++k) EXPECT_NEAR(both.value[k], one_by_one.value[k], 1e-6);
 }
 
 TEST(Normalise, ThereAndBack) {
   const Sparse a = matrix();
-  for (const Normalise by :
-       {Normalise::kNone, Normalise::kRows, Normalise::kColumns, Normalise::kBoth}) {
-    const Normalised n(a, by);
+  for (const Normalise by : kWays) {
+    const RatingShifts shifts = RatingShifts::of(a, by);
+    const Sparse z = shifts.normalised(a);
     for (uint32_t r = 0; r < a.rows(); ++r) {
       for (uint64_t i = a.offsets[r]; i < a.offsets[r + 1]; ++i) {
         const uint32_t c = a.column[i];
-        EXPECT_NEAR(n.original(r, c, n.matrix().value[i]), a.value[i], 1e-3);
-        EXPECT_NEAR(n.normalised(r, c, a.value[i]), n.matrix().value[i], 1e-5);
-        EXPECT_NEAR(n.original(r, c, n.normalised(r, c, 7)), 7, 1e-9);
+        EXPECT_NEAR(shifts.original(r, c, z.value[i]), a.value[i], 1e-3);
+        EXPECT_NEAR(shifts.normalised(r, c, a.value[i]), z.value[i], 1e-5);
+        EXPECT_NEAR(shifts.original(r, c, shifts.normalised(r, c, 7)), 7, 1e-9);
       }
     }
   }
+}
+
+// Two ratings tell a scale, equal ones a mean only, and none nothing.
+TEST(Normalise, WhatARowDoesNotTellIsTakenFromTheOthers) {
+  Sparse a;
+  a.columns = 2;
+  a.offsets = {0, 2, 4, 5, 5, 7};
+  a.column = {0, 1, 0, 1, 1, 0, 1};
+  a.value = {2, 4, 1, 5, 9, 0.1f, 0.1f};
+  const Shifts users = RatingShifts::of(a, Normalise::kUsers).users;
+  EXPECT_EQ(users.of(0).scale, 1);
+  EXPECT_EQ(users.of(1).scale, 2);
+  EXPECT_EQ(users.of(2).mean, 9);
+  EXPECT_EQ(users.of(2).scale, 1.5);
+  EXPECT_NEAR(users.of(3).mean, (3 + 3 + 9 + 0.1) / 4, 1e-6);
+  EXPECT_EQ(users.of(3).scale, 1.5);
+  EXPECT_EQ(users.of(4).scale, 1.5) << "what rounding leaves of a constant is no scale";
+  Shifts again = users;
+  again.find_typical();
+  EXPECT_NEAR(again.typical.mean, users.typical.mean, 1e-12);
+  EXPECT_NEAR(again.typical.scale, users.typical.scale, 1e-12);
 }
 
 TEST(Normalise, ConstantRowsAreOnlyMoved) {
@@ -84,9 +124,9 @@ TEST(Normalise, ConstantRowsAreOnlyMoved) {
   a.offsets = {0, 2, 3};
   a.column = {0, 1, 0};
   a.value = {0.1f, 0.1f, 9};
-  const Normalised n(a, Normalise::kRows);
-  for (const float v : n.matrix().value) EXPECT_NEAR(v, 0, 1e-6);
-  EXPECT_NEAR(n.original(1, 1, 0.5), 9.5, 1e-6);
+  const RatingShifts shifts = RatingShifts::of(a, Normalise::kUsers);
+  for (const float v : shifts.normalised(a).value) EXPECT_NEAR(v, 0, 1e-6);
+  EXPECT_NEAR(shifts.original(1, 1, 0.5), 9.5, 1e-6);
 }
 
 }  // namespace

@@ -50,9 +50,17 @@ Ratings Ratings::with(Sparse train, Sparse held_out) const {
   out.items_ = items_;
   out.profile_ = profile_;
   out.implicit_ = implicit_;
+  out.normalise_ = normalise_;
   out.train_ = std::make_shared<Sparse>(std::move(train));
   out.held_out_ = std::move(held_out);
   out.finish();
+  return out;
+}
+
+Ratings Ratings::normalised(const RatingShifts& shifts) const {
+  Ratings out = with(shifts.normalised(*train_), shifts.normalised(held_out_));
+  out.low_ = low_;
+  out.high_ = high_;
   return out;
 }
 

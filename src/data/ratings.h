@@ -14,6 +14,7 @@
 
 #include "config/fields.h"
 #include "core/names.h"
+#include "data/normalise.h"
 #include "data/sparse.h"
 #include "data/table_reader.h"
 
@@ -25,6 +26,7 @@ struct RatingsOptions {
   std::string user{}, item{}, rating{}, time{};
   bool implicit = false;
   Duplicates duplicates = Duplicates::kLast;
+  Normalise normalise = Normalise::kNone;
 
   static constexpr std::tuple fields{
       field("user", &RatingsOptions::user, "the column of users; else found by name or place"),
@@ -35,6 +37,9 @@ struct RatingsOptions {
             "a row is an interaction, and its rating only how strong; so it is without ratings"),
       field("duplicates", &RatingsOptions::duplicates,
             "what counts if a user rated an item more than once"),
+      field("normalise", &RatingsOptions::normalise,
+            "learn from ratings less the mean and in units of the deviation of each user, each "
+            "item, or both; answers are in the unit of the ratings"),
   };
 };
 
@@ -81,6 +86,12 @@ class Ratings {
   float low() const { return low_; }
   float high() const { return high_; }
 
+  // How a model that learns from them is to take them; they themselves are as they were given.
+  Normalise normalise() const { return normalise_; }
+  void normalise_by(Normalise by) { normalise_ = by; }
+  // Less these shifts; but low() and high() stay those of the ratings as they were given.
+  Ratings normalised(const RatingShifts& shifts) const;
+
   // A hash of all of it: training is only resumed on the same ratings.
   uint64_t fingerprint() const { return fingerprint_; }
 
@@ -98,6 +109,7 @@ class Ratings {
   Sparse held_out_;
   std::vector<int64_t> times_;
   bool implicit_ = false;
+  Normalise normalise_ = Normalise::kNone;
   RatingsProfile profile_;
   double mean_ = 0, deviation_ = 0;
   float low_ = 0, high_ = 0;

@@ -277,6 +277,7 @@ Ratings Ratings::read(TableReader& reader, const RatingsOptions& options, double
   out.train_ = std::make_shared<Sparse>(built(train));
   out.held_out_ = built(kept_apart);
   out.implicit_ = rows.implicit();
+  out.normalise_ = options.normalise;
   out.finish();
   return out;
 }

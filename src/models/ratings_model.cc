@@ -2,6 +2,7 @@
 #include "models/ratings_model.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <utility>
 
@@ -11,13 +12,10 @@ namespace kith {
 namespace {
 
 double dot(std::span<const float> a, std::span<const float> b) {
+  assert(a.size() == b.size());
   double sum = 0;
   for (size_t k = 0; k < a.size(); ++k) sum += double{a[k]} * b[k];
   return sum;
-}
-
-void check(const Archive& in, bool good, std::string_view what) {
-  if (!good) throw Error(ErrorKind::kInput, "{}: {}; the file is damaged", in.where(), what);
 }
 
 Matrix grown(const Matrix& m, size_t rows, size_t one_at) {
@@ -82,9 +80,36 @@ double RatingsModel::predict(uint32_t user, uint32_t item) const {
   return predict(scoring_row(Axis::kUser, user, p), scoring_row(Axis::kItem, item, q));
 }
 
-std::span<const float> RatingsModel::scoring_row(Axis axis, uint32_t number,
+std::span<const float> RatingsModel::learned_row(Axis axis, uint32_t number,
                                                  std::vector<float>&) const {
   return rows_of(axis).row(number);
+}
+
+std::span<const float> RatingsModel::scoring_row(Axis axis, uint32_t number,
+                                                 std::vector<float>& room) const {
+  if (shifts_.empty()) return learned_row(axis, number, room);
+  std::vector<float> own;
+  put_scoring_row(axis, learned_row(axis, number, own), shifts_of(axis).of(number), room);
+  return room;
+}
+
+// With z = mean + p . q + b + c,
+//
+//   r = m_u + s_u (m_i + s_i z)
+//     = mean + [s_u p, s_u (b + mean), s_u, m_u - mean] . [s_i q, s_i, m_i + s_i c, 1].
+void RatingsModel::put_scoring_row(Axis axis, std::span<const float> learned, const Shift& shift,
+                                   std::vector<float>& out) const {
+  out.resize(learned.size() + 1);
+  for (size_t k = 0; k < learned.size(); ++k) {
+    out[k] = static_cast<float>(shift.scale * learned[k]);
+  }
+  if (axis == Axis::kUser) {
+    out[dim()] = static_cast<float>(shift.scale * (learned[dim()] + mean_));
+    out.back() = static_cast<float>(shift.mean - mean_);
+  } else {
+    out[dim() + 1] = static_cast<float>(shift.original(learned[dim() + 1]));
+    out.back() = 1;
+  }
 }
 
 double RatingsModel::predict(std::span<const float> user, std::span<const float> item) const {
@@ -92,8 +117,22 @@ double RatingsModel::predict(std::span<const float> user, std::span<const float>
   return implicit_ ? score : std::clamp<double>(score, low_, high_);
 }
 
-std::optional<double> RatingsModel::deviation(std::span<const float>,
-                                              std::span<const float>) const {
+// A scoring row is s times the learned one, with s where that has its 1; but for the place of its
+// own bias, which no deviation looks at.
+std::optional<double> RatingsModel::deviation(std::span<const float> user,
+                                              std::span<const float> item) const {
+  if (shifts_.empty()) return learned_deviation(user, item);
+  std::vector<float> p(user.begin(), user.end()), q(item.begin(), item.end());
+  const float user_scale = user[dim() + 1], item_scale = item[dim()];
+  for (float& x : p) x /= user_scale;
+  for (float& x : q) x /= item_scale;
+  auto out = learned_deviation(p, q);
+  if (out) *out *= double{user_scale} * item_scale;
+  return out;
+}
+
+std::optional<double> RatingsModel::learned_deviation(std::span<const float>,
+                                                      std::span<const float>) const {
   return std::nullopt;
 }
 
@@ -111,6 +150,42 @@ std::vector<double> RatingsModel::gram(Axis axis) const {
 }
 
 std::vector<float> RatingsModel::fold_in(Axis axis, Sparse::Row ratings) const {
+  Folded folded = fold_normalised(axis, ratings);
+  if (shifts_.empty()) return std::move(folded.row);
+  std::vector<float> out;
+  put_scoring_row(axis, folded.row, folded.shift, out);
+  return out;
+}
+
+// The moments are those of the row's own ratings: of users as they were given, of items of what the
+// users' shifts leave of them.
+RatingsModel::Folded RatingsModel::fold_normalised(Axis axis, Sparse::Row ratings) const {
+  if (shifts_.empty()) return {fold(axis, ratings), {}};
+  std::vector<double> values(ratings.values.begin(), ratings.values.end());
+  const Shifts& own = shifts_of(axis);
+  const Shifts& others = shifts_of(axis == Axis::kUser ? Axis::kItem : Axis::kUser);
+  Shift shift;
+  for (const bool users : {true, false}) {
+    if (users != (axis == Axis::kUser)) {
+      for (size_t k = 0; k < values.size(); ++k) {
+        values[k] = others.of(ratings.columns[k]).normalised(values[k]);
+      }
+    } else if (!own.empty()) {
+      shift = shift_of(moments_of(values), own.typical);
+      for (double& v : values) v = shift.normalised(v);
+    }
+  }
+  const std::vector<float> left(values.begin(), values.end());
+  return {fold(axis, {ratings.columns, left}), shift};
+}
+
+void RatingsModel::solve_row_of(Axis axis, uint32_t number, Sparse::Row ratings) {
+  const Folded folded = fold_normalised(axis, ratings);
+  std::ranges::copy(folded.row, (axis == Axis::kUser ? user_ : item_).row(number).begin());
+  if (!shifts_of(axis).empty()) shifts_of(axis).set(number, folded.shift);
+}
+
+std::vector<float> RatingsModel::fold(Axis axis, Sparse::Row ratings) const {
   const Axis other = axis == Axis::kUser ? Axis::kItem : Axis::kUser;
   RowProblem problem = row_problem(axis, ratings.size());
   problem.dim = dim();
@@ -133,6 +208,8 @@ RatingsModel::Updated RatingsModel::update(const Ratings& more) {
   auto all = std::make_shared<Sparse>(merged(*seen_, more.train()));
   user_ = grown(user_, users_.size(), dim() + 1);
   item_ = grown(item_, items_.size(), dim());
+  if (!shifts_.users.empty()) shifts_.users.grow(users_.size());
+  if (!shifts_.items.empty()) shifts_.items.grow(items_.size());
   seen_ = all;
   const Sparse fresh = transposed(more.train());
   const Sparse by_item = transposed(*all);
@@ -148,7 +225,7 @@ RatingsModel::Updated RatingsModel::update(const Ratings& more) {
               ? std::ranges::any_of(row.columns, [&](uint32_t i) { return i >= known_items; })
               : row.size() > 0;
       if (!concerned) continue;
-      std::ranges::copy(fold_in(Axis::kUser, all->row(u)), user_.row(u).begin());
+      solve_row_of(Axis::kUser, u, all->row(u));
       ++out.solved;
     }
   };
@@ -156,11 +233,13 @@ RatingsModel::Updated RatingsModel::update(const Ratings& more) {
   if (implicit) gram_ = gram(Axis::kUser);
   for (auto i = static_cast<uint32_t>(known_items); i < items_.size(); ++i) {
     if (fresh.row(i).size() == 0) continue;
-    std::ranges::copy(fold_in(Axis::kItem, by_item.row(i)), item_.row(i).begin());
+    solve_row_of(Axis::kItem, i, by_item.row(i));
     ++out.solved;
   }
   if (out.new_items > 0) solve_users(true);
   gram_.clear();
+  shifts_.users.find_typical();
+  shifts_.items.find_typical();
   name_rows();
   return out;
 }
@@ -179,84 +258,6 @@ Matrix RatingsModel::vectors(Side side) const {
   return out;
 }
 
-void RatingsModel::pack(ArchiveWriter& out, bool checkpoint) const {
-  if (!finite()) {
-    throw Error(ErrorKind::kDiverged,
-                "the vectors hold values that are not finite, so they are not saved; try a larger "
-                "--penalty");
-  }
-  // Settings are shown and written through the same section, which therefore is not const.
-  const Section section = const_cast<RatingsModel&>(*this).settings();
-  out.metadata["settings"] = to_toml({&section, 1});
-  out.metadata["ratings.mean"] = fmt::format("{}", mean_);
-  out.metadata["ratings.low"] = fmt::format("{}", low_);
-  out.metadata["ratings.high"] = fmt::format("{}", high_);
-  out.metadata["ratings.implicit"] = implicit_ ? "1" : "0";
-  out.metadata["ratings.user_column"] = user_column_;
-  out.metadata["ratings.item_column"] = item_column_;
-  kith::pack(state_, checkpoint, out);
-  out.add_names("users", users_);
-  out.add_names("items", items_);
-  out.tensors["user"] = tensor_of(user_);
-  out.tensors["item"] = tensor_of(item_);
-  if (checkpoint && best_user_.rows() > 0) {
-    out.tensors["best.user"] = tensor_of(best_user_);
-    out.tensors["best.item"] = tensor_of(best_item_);
-  }
-  out.tensors["seen.offsets"] = tensor_of(std::span<const uint64_t>(seen_->offsets));
-  out.tensors["seen.items"] = tensor_of(std::span<const uint32_t>(seen_->column));
-  out.tensors["seen.ratings"] = tensor_of(std::span<const float>(seen_->value));
-}
-
-void RatingsModel::load(const Archive& in) {
-  const Section section = settings();
-  apply(settings_from_toml_text(in.metadata_at("settings"), in.where()), {&section, 1});
-  mean_ = in.number_at<double>("ratings.mean");
-  low_ = static_cast<float>(in.number_at<double>("ratings.low"));
-  high_ = static_cast<float>(in.number_at<double>("ratings.high"));
-  check(in, std::isfinite(mean_) && low_ <= high_, "the range of the ratings makes no sense");
-  implicit_ = in.metadata_at("ratings.implicit") == "1";
-  user_column_ = in.metadata_at("ratings.user_column");
-  item_column_ = in.metadata_at("ratings.item_column");
-  read_run(in, state_);
-  users_ = in.names("users");
-  items_ = in.names("items");
-  user_ = in.matrix("user");
-  item_ = in.matrix("item");
-  check(in,
-        user_.rows() == users_.size() && item_.rows() == items_.size() &&
-            user_.cols() == item_.cols() && user_.cols() >= 2 && finite(),
-        "the vectors do not fit the names");
-  dim_ = user_.cols() - 2;
-  if (in.has("best.user")) {
-    best_user_ = in.matrix("best.user");
-    best_item_ = in.matrix("best.item");
-    const auto fits = [](const Matrix& a, const Matrix& b) {
-      return a.rows() == b.rows() && a.cols() == b.cols() && all_finite(a);
-    };
-    check(in, fits(best_user_, user_) && fits(best_item_, item_),
-          "the best epoch's vectors do not fit");
-  }
-  Sparse seen;
-  seen.columns = static_cast<uint32_t>(items_.size());
-  seen.offsets = in.values<uint64_t>("seen.offsets");
-  seen.column = in.values<uint32_t>("seen.items");
-  seen.value = in.values<float>("seen.ratings");
-  check(in,
-        seen.offsets.size() == users_.size() + 1 && seen.offsets.front() == 0 &&
-            std::ranges::is_sorted(seen.offsets) && seen.offsets.back() == seen.column.size() &&
-            seen.value.size() == seen.column.size() &&
-            std::ranges::all_of(seen.column, [&](uint32_t i) { return i < seen.columns; }),
-        "the ratings do not fit the names");
-  for (uint32_t u = 0; u < seen.rows(); ++u) {
-    const auto row = seen.row(u).columns;
-    check(in, std::ranges::adjacent_find(row, std::greater_equal<>()) == row.end(),
-          "the ratings of a user are not in order");
-  }
-  seen_ = std::make_shared<Sparse>(std::move(seen));
-  name_rows();
-}
-
 std::vector<Fact> RatingsModel::info() const {
   std::vector<Fact> out{{"users", fmt::format("{}", users_.size())},
                         {"items", fmt::format("{}", items_.size())},
@@ -264,6 +265,7 @@ std::vector<Fact> RatingsModel::info() const {
                         {"feedback", implicit_ ? "implicit" : "explicit"},
                         {"range", fmt::format("{:g} to {:g}", low_, high_)},
                         {"dim", fmt::format("{}", dim())}};
+  if (!shifts_.empty()) out.push_back({"normalise", detail::show(shifts_.by())});
   add_facts(state_, out);
   return out;
 }

@@ -6,7 +6,9 @@
 //   rating(u, i) ~ link(mean + user(u) . item(i)),   user(u) = [p_u, b_u, 1],  item(i) = [q_i, 1,
 //   c_i]
 //
-// so biases are coordinates like the others, and a prediction is one dot product.
+// so biases are coordinates like the others, and a prediction is one dot product. Of ratings that
+// were normalised the model learns z = ((r - m_u) / s_u - m_i) / s_i; its rows are those of z, and
+// with one coordinate more, m_u and 1, they give ratings again: see scoring_row().
 
 #include <memory>
 #include <optional>
@@ -45,19 +47,21 @@ class RatingsModel : public Model {
   const Sparse& seen() const { return *seen_; }
   // Of a pair, in the unit of the ratings and within their range; for implicit feedback a score.
   double predict(uint32_t user, uint32_t item) const;
-  // The row of one as predict() takes it; `room` is for one that has to be made first.
-  virtual std::span<const float> scoring_row(Axis axis, uint32_t number,
-                                             std::vector<float>& room) const;
-  // The same from rows, such as one that was folded in.
+  // The same from rows as scoring_row() and fold_in() give them.
   virtual double predict(std::span<const float> user, std::span<const float> item) const;
   // How far the truth may be from a prediction, one standard deviation; for models that know.
-  virtual std::optional<double> deviation(std::span<const float> user,
-                                          std::span<const float> item) const;
+  std::optional<double> deviation(std::span<const float> user, std::span<const float> item) const;
+  // The row of one in the unit of the ratings, so that the scores of a user's items, products with
+  // these rows, are in the order of their predictions. `room` is for one that has to be made first.
+  std::span<const float> scoring_row(Axis axis, uint32_t number, std::vector<float>& room) const;
+  size_t scoring_cols() const { return dim() + 2 + (shifts_.empty() ? 0 : 1); }
+  // Whether rows_of() are scoring rows.
+  bool scores_by_rows() const { return shifts_.empty(); }
 
-  // The row that someone with these ratings (columns: numbers of the other axis) would have, the
-  // other axis as it is. Nobody with no ratings gets the row of the unknown: predictions are the
-  // mean and the other's bias.
-  virtual std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const;
+  // The scoring row that someone with these ratings (columns: numbers of the other axis) would
+  // have, the other axis as it is. Nobody with no ratings gets the row of the unknown: predictions
+  // are the mean and the other's bias.
+  std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const;
   // Adds what `more` (read on top of this model's names) has beyond it, and solves the rows of all
   // users, then of all new items, that it speaks of anew from all their ratings.
   struct Updated {
@@ -76,10 +80,22 @@ class RatingsModel : public Model {
 
  protected:
   friend class RatingsRun;
-  // How folding in weighs: everything of RowProblem but dim, own and gram, for a row of n ratings.
+  // Folding in, as the model has learned: a row for ratings in its unit, `rows_of` the other axis
+  // as they are.
+  virtual std::vector<float> fold(Axis axis, Sparse::Row ratings) const;
+  // How that weighs: everything of RowProblem but dim, own and gram, for a row of n ratings.
   virtual RowProblem row_problem(Axis axis, size_t n) const = 0;
 
-  // The parts of train().
+  // deviation() of the rows as they were learned, in the unit of what was learned.
+  virtual std::optional<double> learned_deviation(std::span<const float> user,
+                                                  std::span<const float> item) const;
+  // A row of [p, b, 1] or [q, 1, c] as it was learned.
+  virtual std::span<const float> learned_row(Axis axis, uint32_t number,
+                                             std::vector<float>& room) const;
+
+  // The parts of train(). Their ratings are normalised if that was asked for.
+  // Error(kUsage) if the model's settings do not allow that.
+  virtual void check_normalised() const {}
   virtual bool refits() const = 0;
   // Where a run on these ratings starts.
   virtual void initialise(const Ratings& ratings, const Job& job) = 0;
@@ -102,8 +118,9 @@ class RatingsModel : public Model {
   void start_without_rows(const Ratings& ratings, size_t dim);
   // And rows for everyone, [0.., 0, 1] and [0.., 1, 0].
   void start(const Ratings& ratings, size_t dim);
-  // The error on what is held out: root mean square, or for implicit feedback the mean percentile
-  // rank (0 best, .5 chance). Nothing if nothing is held out.
+  // The error on what is held out: root mean square, or for implicit feedback the mean of 1 - 1 /
+  // log2(1 + rank), what NDCG is short of 1 (0 best): the rank among what the user has not seen, in
+  // which the first places count most. Nothing if nothing is held out.
   std::optional<double> held_out_error(const Ratings& ratings) const;
   bool finite() const { return all_finite(user_) && all_finite(item_); }
 
@@ -115,10 +132,29 @@ class RatingsModel : public Model {
   float low_ = 0, high_ = 0;
   bool implicit_ = false;
   std::shared_ptr<const Sparse> seen_ = std::make_shared<Sparse>();  // see Ratings::share
+  RatingShifts shifts_;  // what normalising took out of the ratings
   RunState state_;
   uint64_t unit_ = 0;  // ratings that progress counts as an epoch, in both runs
 
  private:
+  struct Folded {
+    std::vector<float> row;  // as it was learned
+    Shift shift;
+  };
+  Folded fold_normalised(Axis axis, Sparse::Row ratings) const;
+  Shifts& shifts_of(Axis axis) { return axis == Axis::kUser ? shifts_.users : shifts_.items; }
+  const Shifts& shifts_of(Axis axis) const {
+    return axis == Axis::kUser ? shifts_.users : shifts_.items;
+  }
+  void put_scoring_row(Axis axis, std::span<const float> learned, const Shift& shift,
+                       std::vector<float>& out) const;
+  void solve_row_of(Axis axis, uint32_t number, Sparse::Row ratings);
+  void load_shifts(const Archive& in, Axis axis);
+
+  void check_ratings(const Ratings& ratings) const;
+  double ranking_error(const Ratings& ratings) const;
+  // What a run on these learns from, and what is seen and taken out of them meanwhile.
+  const Ratings& take(const Ratings& ratings, std::optional<Ratings>& room);
   RunPlan plan(RunPlan first) const;  // of the run that is on
   void restart_state();               // to the beginning of the run that is on
   void start_refit();

@@ -2,45 +2,66 @@
 // How all models of ratings are trained: a run that what is held out watches, and one on
 // everything.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
+#include "kernels/skinny.h"
 #include "models/ratings_model.h"
 
 namespace kith {
 namespace {
 
-// What the percentile rank is measured on, at most: held-out pairs, and items to rank them among.
-constexpr uint64_t kRanked = 1000, kAmong = 1000;
+// What a ranking is measured on, at most: held-out pairs, and items to rank them among.
+constexpr uint64_t kRanked = 2000, kAmong = 2000;
 
 }  // namespace
 
 void RatingsModel::train(Ratings ratings, Job& job) {
-  if (ratings.train().size() == 0) {
-    throw Error(ErrorKind::kInput, "there are no ratings to learn from");
-  }
+  check_ratings(ratings);
   unit_ = ratings.train().size();
   const bool second = state_.refit > 0;  // a checkpoint of the second run
   if (second || state_.block > 0) check_same(ratings);
   if (!second) {
-    seen_ = ratings.share();
-    if (state_.block == 0) initialise(ratings, job);
-    if (!run(ratings, job)) return;
+    std::optional<Ratings> room;
+    const Ratings& learned = take(ratings, room);
+    if (state_.block == 0) initialise(learned, job);
+    if (!run(learned, job)) return;
     if (!refits() || ratings.held_out().size() == 0) {
-      finish(ratings, job);
+      finish(learned, job);
       if (ratings.held_out().size() > 0) seen_ = std::move(ratings).whole().share();
       return conclude();
     }
   }
+  if (!second) start_refit();
   const Ratings whole = std::move(ratings).whole();
-  seen_ = whole.share();
-  if (!second) {
-    start_refit();
-    initialise_refit(whole, job);
-  }
-  if (state_.refit > 0 && !run(whole, job)) return;
-  finish(whole, job);
+  std::optional<Ratings> room;
+  const Ratings& learned = take(whole, room);
+  if (!second) initialise_refit(learned, job);
+  if (state_.refit > 0 && !run(learned, job)) return;
+  finish(learned, job);
   conclude();
+}
+
+void RatingsModel::check_ratings(const Ratings& ratings) const {
+  if (ratings.train().size() == 0) {
+    throw Error(ErrorKind::kInput, "there are no ratings to learn from");
+  }
+  if (ratings.normalise() == Normalise::kNone) return;
+  if (ratings.implicit()) {
+    throw Error(
+        ErrorKind::kUsage,
+        "--normalise takes means and deviations out of ratings, and these are interactions; "
+        "leave it out");
+  }
+  check_normalised();
+}
+
+// What is held out is normalised with the moments of what is not.
+const Ratings& RatingsModel::take(const Ratings& ratings, std::optional<Ratings>& room) {
+  seen_ = ratings.share();
+  shifts_ = RatingShifts::of(ratings.train(), ratings.normalise());
+  return shifts_.empty() ? ratings : room.emplace(ratings.normalised(shifts_));
 }
 
 void RatingsModel::conclude() {
@@ -79,6 +100,10 @@ void RatingsModel::restart_state() {
 }
 
 void RatingsModel::check_same(const Ratings& ratings) const {
+  if (shifts_.by() != ratings.normalise()) {
+    throw Error(ErrorKind::kInput,
+                "the checkpoint is of a run with another --normalise; resume with the same");
+  }
   if (ratings.users().size() == users_.size() && ratings.items().size() == items_.size()) return;
   throw Error(ErrorKind::kInput,
               "the ratings have {} users and {} items, the checkpoint {} and {}; resume with the "
@@ -103,41 +128,68 @@ bool RatingsModel::take_best() {
 std::optional<double> RatingsModel::held_out_error(const Ratings& ratings) const {
   const Sparse& held = ratings.held_out();
   if (held.size() == 0) return std::nullopt;
+  if (implicit_) return ranking_error(ratings);
   double sum = 0;
-  uint64_t pairs = 0;
-  const uint64_t step = std::max<uint64_t>(1, items_.size() / kAmong);
-  const uint64_t every = implicit_ ? std::max<uint64_t>(1, held.size() / kRanked) : 1;
-  std::vector<float> own_room, room;
+  std::vector<float> user_room, item_room;
   for (uint32_t u = 0; u < held.rows(); ++u) {
     const Sparse::Row row = held.row(u);
     if (row.size() == 0) continue;
-    const auto user = scoring_row(Axis::kUser, u, own_room);
-    const auto score_of = [&](uint32_t item) {
-      return predict(user, scoring_row(Axis::kItem, item, room));
-    };
+    const auto user = scoring_row(Axis::kUser, u, user_room);
     for (size_t k = 0; k < row.size(); ++k) {
-      if ((held.offsets[u] + k) % every != 0) continue;
-      ++pairs;
-      const double own = score_of(row.columns[k]);
-      if (!implicit_) {
-        sum += (own - row.values[k]) * (own - row.values[k]);
-        continue;
-      }
-      uint64_t above = 0, level = 0;
-      uint64_t among = 0;
-      for (uint64_t i = 0; i < items_.size(); i += step) {
-        if (i == row.columns[k]) continue;
-        const double score = score_of(static_cast<uint32_t>(i));
-        above += score > own;
-        level += score == own;
-        ++among;
-      }
-      sum += (static_cast<double>(above) + static_cast<double>(level) / 2) /
-             static_cast<double>(std::max<uint64_t>(1, among));
+      const uint32_t i = row.columns[k];
+      const double error = predict(user, scoring_row(Axis::kItem, i, item_room)) -
+                           shifts_.original(u, i, row.values[k]);
+      sum += error * error;
     }
   }
-  const double mean = sum / static_cast<double>(pairs);
-  return implicit_ ? mean : std::sqrt(mean);
+  return std::sqrt(sum / static_cast<double>(held.size()));
+}
+
+// Of one held-out pair in so many, each among one item in so many, scored with the user's row.
+double RatingsModel::ranking_error(const Ratings& ratings) const {
+  const Sparse& held = ratings.held_out();
+  const uint64_t every = std::max<uint64_t>(1, held.size() / kRanked);
+  const uint64_t step = std::max<uint64_t>(1, items_.size() / kAmong);
+  std::vector<float> room;
+  std::vector<uint32_t> lines;
+  Matrix among((items_.size() + step - 1) / step, scoring_cols()), pair(2, scoring_cols());
+  const auto put = [&](Axis axis, uint32_t number, std::span<float> to) {
+    std::ranges::copy(scoring_row(axis, number, room), to.begin());
+  };
+  for (uint32_t line = 0; line < among.rows(); ++line) {
+    put(Axis::kItem, static_cast<uint32_t>(line * step), among.row(line));
+    lines.push_back(line);
+  }
+  std::vector<float> scores(among.rows());
+  const auto score = [&](const Matrix& rows, size_t count, float* out) {
+    dot_rows(pair.row(0).data(), rows.view(), lines.data(), count, padded(scoring_cols()), out);
+  };
+  double sum = 0;
+  uint64_t pairs = 0;
+  for (uint32_t u = 0; u < held.rows(); ++u) {
+    const Sparse::Row row = held.row(u), known = ratings.train().row(u);
+    const uint64_t first = (held.offsets[u] + every - 1) / every * every - held.offsets[u];
+    if (first >= row.size()) continue;
+    put(Axis::kUser, u, pair.row(0));
+    score(among, among.rows(), scores.data());
+    for (uint64_t k = first; k < row.size(); k += every) {
+      put(Axis::kItem, row.columns[k], pair.row(1));
+      std::array<float, 2> own;
+      score(pair, 2, own.data());
+      double above = 0;  // items that would be shown first
+      for (uint32_t line = 0; line < among.rows(); ++line) {
+        const auto item = static_cast<uint32_t>(line * step);
+        if (scores[line] < own[1] || item == row.columns[k] ||
+            std::ranges::binary_search(known.columns, item)) {
+          continue;
+        }
+        above += scores[line] > own[1] ? 1 : 0.5;
+      }
+      sum += 1 - 1 / std::log2(2 + above * static_cast<double>(step));
+      ++pairs;
+    }
+  }
+  return sum / static_cast<double>(pairs);
 }
 
 }  // namespace kith

@@ -150,11 +150,12 @@ void expect_promises(const char* kind, const Ratings& ratings, const Configure& 
 inline void expect_folds_in(const RatingsModel& model, double tolerance) {
   const Sparse& seen = model.seen();
   double worst = 0;
+  std::vector<float> room;
   for (uint32_t u = 0; u < std::min<uint32_t>(20, seen.rows()); ++u) {
     const auto row = model.fold_in(Axis::kUser, seen.row(u));
     for (uint32_t i = 0; i < seen.columns; ++i) {
       const double known = model.predict(u, i);
-      const double folded = model.predict(row, model.rows_of(Axis::kItem).row(i));
+      const double folded = model.predict(row, model.scoring_row(Axis::kItem, i, room));
       worst = std::max(worst, std::abs(known - folded));
     }
   }

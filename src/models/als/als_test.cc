@@ -188,8 +188,9 @@ TEST(Als, KeepsItsPromises) {
   test::expect_promises<Als>("als", ratings, [](Als& m) { m.config().dim = 5; });
   Als model;
   model.config().dim = 2;
+  model.config().penalty = 0.03;  // there is less noise than people make
   test::train(model, ratings);
-  EXPECT_LT(test::rmse(model, planted.rest), 0.5);
+  EXPECT_LT(test::rmse(model, planted.rest), 0.4);
   test::expect_folds_in(model, 0.3);
 }
 
@@ -247,6 +248,7 @@ TEST(Als, NewRatingsMoveTheirUserAlone) {
   const Ratings ratings = planted.ratings();
   Als model;
   model.config().dim = 2;
+  model.config().penalty = 0.03;
   test::train(model, ratings);
   const std::vector<float> before(model.rows_of(Axis::kUser).row(5).begin(),
                                   model.rows_of(Axis::kUser).row(5).end());

@@ -15,10 +15,10 @@ struct Config {
   int dim = 64;
   int epochs = 30;
   double penalty = -1;
-  double frequency = 1;
+  double frequency = -1;
   double bias_penalty = -1;
   bool biases = true;
-  double unobserved = 0.1;
+  double unobserved = 0.2;
   Solver solver = Solver::kCg;
   int steps = 3;
   int block = 64;
@@ -29,14 +29,14 @@ struct Config {
       field("dim", &Config::dim, "length of each vector").between(0, 4096).tuned(8, 128),
       field("epochs", &Config::epochs, "sweeps over users and items, at most").between(1, 10000),
       field("penalty", &Config::penalty,
-            "of the squared length of a vector, in units of the ratings' noise; negative: 0.1, or "
-            "0.01 for implicit feedback")
+            "of the squared length of a vector, for each of 300 ratings, in units of their noise; "
+            "negative: 0.1, or 0.005 for implicit feedback")
           .between(-1, 1e6)
           .tuned(0.001, 0.5),
       field("frequency", &Config::frequency,
             "the penalty of a row with n ratings grows as n to this power: 1 is ALS-WR, 0 the same "
-            "for all")
-          .between(0, 2),
+            "for all; negative: 0.6, or 1 for implicit feedback")
+          .between(-1, 2),
       field("bias-penalty", &Config::bias_penalty,
             "of the square of a bias; negative: found from the data")
           .between(-1, 1e9),

@@ -12,7 +12,8 @@
 namespace kith::als {
 namespace {
 
-constexpr uint64_t kShard = 8192;  // ratings (and rows) that one thread does at a time, about
+constexpr uint64_t kShard = 8192;    // ratings (and rows) that one thread does at a time, about
+constexpr double kUsualCount = 300;  // ratings of a row whose penalty does not depend on nu
 
 bool has_biases(const Config& config, bool implicit) { return config.biases && !implicit; }
 
@@ -150,12 +151,14 @@ void Als::initialise_refit(const Ratings& whole, const Job& job) {
 
 bool Als::run(const Ratings& ratings, Job& job) { return Trainer(*this, ratings, job).run(); }
 
-// lambda n^nu, or for implicit feedback lambda (n + alpha N)^nu: what is not observed counts too.
+// lambda n (n0 / n)^(1 - nu), so that lambda means about the same for any nu. For implicit feedback
+// n + alpha N stands for n: what is not observed counts too.
 double Als::penalty(Axis axis, uint64_t n) const {
   const auto others = static_cast<double>(axis == Axis::kUser ? item_.rows() : user_.rows());
   const double count = static_cast<double>(n) + (implicit_ ? config_.unobserved * others : 0);
-  const double lambda = config_.penalty >= 0 ? config_.penalty : implicit_ ? 0.01 : 0.1;
-  return lambda * noise_ * std::pow(count, config_.frequency);
+  const double lambda = config_.penalty >= 0 ? config_.penalty : implicit_ ? 0.005 : 0.1;
+  const double nu = config_.frequency >= 0 ? config_.frequency : implicit_ ? 1 : 0.6;
+  return lambda * noise_ * std::pow(kUsualCount, 1 - nu) * std::pow(count, nu);
 }
 
 RowProblem Als::row_problem(Axis axis, size_t n) const {

@@ -48,6 +48,62 @@ TEST(Bmf, UncertaintyShrinksWithRatings) {
   EXPECT_GT(*model.deviation(few, item), *model.deviation(many, item) * 1.1);
 }
 
+// Every second user rates at random about the truth, widely.
+Ratings with_noisy_users(Planted& planted, double noise) {
+  const Ratings calm = planted.ratings();
+  std::mt19937 rng(5);
+  std::normal_distribution<float> normal(0, static_cast<float>(noise));
+  Sparse train = calm.train();
+  for (uint32_t u = 1; u < train.rows(); u += 2) {
+    for (uint64_t k = train.offsets[u]; k < train.offsets[u + 1]; ++k) {
+      train.value[k] += normal(rng);
+    }
+  }
+  return calm.with(std::move(train), {});
+}
+
+TEST(Bmf, BelievesNoisyUsersLess) {
+  Planted planted{.users = 200, .items = 80, .rank = 3, .share = 0.4, .noise = 0.2};
+  const Ratings ratings = with_noisy_users(planted, 2);
+  const auto trained = [&](double prior) {
+    auto model = std::make_unique<Bmf>();
+    model->config().dim = 5;
+    model->config().noise_prior = prior;
+    test::train(*model, ratings);
+    return model;
+  };
+  const auto own = trained(4), alike = trained(0);
+  EXPECT_LT(test::rmse(*own, planted.rest), 0.8 * test::rmse(*alike, planted.rest));
+  // It says so, of users it was trained on and of those that are folded in.
+  const auto item = own->rows_of(Axis::kItem).row(0);
+  for (const uint32_t u : {0u, 1u, 2u, 3u}) {
+    const auto folded = own->fold_in(Axis::kUser, ratings.train().row(u));
+    const double noise = u % 2 == 1 ? 2.0 : 0.2;
+    EXPECT_NEAR(*own->deviation(own->rows_of(Axis::kUser).row(u), item) / noise, 1.25, 0.5) << u;
+    EXPECT_NEAR(*own->deviation(folded, item) / noise, 1.25, 0.5) << u;
+  }
+  const Matrix& users = alike->rows_of(Axis::kUser);
+  const auto same = alike->rows_of(Axis::kItem).row(0);
+  EXPECT_NEAR(*alike->deviation(users.row(0), same), *alike->deviation(users.row(1), same), 0.3);
+}
+
+TEST(Bmf, WhatARowLeavesIsTheSumOfWeightedSquares) {
+  Matrix others(3, 4);  // [q, bias, weight]
+  const float rows[3][4] = {{1, 2, 0.5f, 1}, {-1, 0.5f, 0, 2}, {0.25f, 3, -1, 0.5f}};
+  for (size_t r = 0; r < 3; ++r) std::ranges::copy(rows[r], others.row(r).begin());
+  const std::vector<uint32_t> columns{0, 1, 2};
+  const std::vector<float> values{1, 2, -1}, x{0.5f, -0.25f, 0.75f};
+  Scratch scratch(2);
+  const double squares =
+      normal_equations(std::as_const(others).view(), 2, {columns, values}, scratch);
+  double expected = 0;
+  for (size_t k = 0; k < 3; ++k) {
+    const double score = x[0] * rows[k][0] + x[1] * rows[k][1] + x[2];
+    expected += rows[k][3] * std::pow(values[k] - rows[k][2] - score, 2);
+  }
+  EXPECT_NEAR(squares_left(scratch, squares, x), expected, 1e-5);
+}
+
 TEST(Bmf, KeepsItsPromises) {
   Planted planted{.share = 0.5, .noise = 0.2};
   test::expect_promises<Bmf>("bmf", planted.ratings(0.1), [](Bmf& m) {

@@ -81,8 +81,8 @@ void Bmf::keep_sample(const Hyper& users, const Hyper& items) {
   ++kept_;
 }
 
-std::optional<double> Bmf::deviation(std::span<const float> user,
-                                     std::span<const float> item) const {
+std::optional<double> Bmf::learned_deviation(std::span<const float> user,
+                                             std::span<const float> item) const {
   if (kept_ == 0) return std::nullopt;
   const size_t block = rank() + 2;
   const auto count = static_cast<double>(kept_);
@@ -116,7 +116,7 @@ Matrix Bmf::vectors(Side side) const {
 // The mean of what each sample says of the row. Its own weight is where its conditional mean stays
 // as it is: (nu + n) / (nu + alpha E sum w_k e^2). With x ~ N(., A^-1) the expectation is that of
 // the mean of x and, times alpha w, tr((A - diag(lambda)) A^-1) more.
-std::vector<float> Bmf::fold_in(Axis axis, Sparse::Row ratings) const {
+std::vector<float> Bmf::fold(Axis axis, Sparse::Row ratings) const {
   const size_t d = rank(), n = d + 1, block = d + 2, per = 4 * n + 1;
   const Axis other = axis == Axis::kUser ? Axis::kItem : Axis::kUser;
   std::vector<float> out(dim() + 2, 0.0f);

@@ -15,10 +15,7 @@ class Bmf final : public RatingsModel {
   void pack(ArchiveWriter& out, bool checkpoint) const override;
   void restore(const Archive& in) override;
   uint64_t memory_needed(const Ratings& ratings, const Job& job) const override;
-  std::optional<double> deviation(std::span<const float> user,
-                                  std::span<const float> item) const override;
   Matrix vectors(Side side) const override;  // p and q of all samples, side by side
-  std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const override;
 
   // Read by the trainer and by tests.
   Config& config() { return config_; }
@@ -26,7 +23,10 @@ class Bmf final : public RatingsModel {
   uint64_t samples() const { return kept_; }
 
  protected:
-  RowProblem row_problem(Axis, size_t) const override { return {}; }  // fold_in is its own
+  std::vector<float> fold(Axis axis, Sparse::Row ratings) const override;
+  RowProblem row_problem(Axis, size_t) const override { return {}; }  // fold() is its own
+  std::optional<double> learned_deviation(std::span<const float> user,
+                                          std::span<const float> item) const override;
   // One chain is all: it takes in what was held out on its way.
   bool refits() const override { return false; }
   void initialise(const Ratings& ratings, const Job& job) override {

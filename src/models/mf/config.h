@@ -14,27 +14,29 @@ enum class Loss { kAuto, kSquared, kAbsolute, kHuber, kTukey, kLogistic, kHinge,
 struct Config {
   int dim = 64;
   int epochs = 40;
-  double lr = 0.1;
+  double lr = -1;
   Loss loss = Loss::kAuto;
-  double penalty = 0.08;
+  double penalty = -1;
   double bias_penalty = 0.02;
   bool biases = true;
   bool adapt = true;
-  int early_stop = 3;
+  int early_stop = -1;
   bool refit = true;
 
   static constexpr std::tuple fields{
       field("dim", &Config::dim, "length of each vector").between(0, 4096).tuned(8, 128),
       field("epochs", &Config::epochs, "passes over the ratings, at most").between(1, 100000),
-      field("lr", &Config::lr, "first learning rate; falls linearly over the epochs")
-          .between(0, 10)
-          .tuned(0.02, 0.3),
+      field("lr", &Config::lr,
+            "first learning rate; falls linearly over the epochs; negative: 0.1, or 1 for bpr")
+          .between(-1, 10)
+          .tuned(0.02, 1),
       field("loss", &Config::loss,
             "squared, absolute, huber, tukey; logistic or hinge (ratings of two values); kl "
             "(counts); bpr (what was seen above what was not); auto: squared, or bpr if implicit"),
       field("penalty", &Config::penalty,
-            "of the squared length of both vectors, for each rating; ratings have variance 1")
-          .between(0, 1e6)
+            "of the squared length of both vectors, for each rating; ratings have variance 1; "
+            "negative: 0.08, or 0.02 for bpr")
+          .between(-1, 1e6)
           .tuned(0.01, 0.3),
       field("bias-penalty", &Config::bias_penalty, "the same of the squares of both biases")
           .between(0, 1e6)
@@ -44,8 +46,8 @@ struct Config {
             "a step of its own for each row, smaller the more it has been moved (AdaGrad)"),
       field("early-stop", &Config::early_stop,
             "stop when the held-out error has not fallen for so many epochs, and take the best; 0: "
-            "never")
-          .between(0, 1000),
+            "never; negative: 3, or never for bpr, which is good once the rate has fallen")
+          .between(-1, 1000),
       field(
           "refit", &Config::refit,
           "at the end learn from the held-out ratings too: anew, for as many epochs as were best"),

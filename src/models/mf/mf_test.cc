@@ -208,6 +208,7 @@ TEST(Mf, RankingPutsWhatFitsFirst) {
   Mf model;
   model.config().dim = 4;
   model.config().epochs = 100;
+  model.config().lr = 0.1;
   model.config().penalty = 0.01;
   test::train(model, ratings);
   // Someone who has seen what user 1 has. What is of its kind but unseen is noise to it at times,

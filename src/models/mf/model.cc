@@ -16,6 +16,8 @@ constexpr int kFoldEpochs = 60;  // of a row whose loss has no closed form
 constexpr double kFirstScale = 0.1;
 
 bool is_class(Loss loss) { return loss == Loss::kLogistic || loss == Loss::kHinge; }
+// Of the difference of two numbers, whatever their mean and scale.
+bool is_of_numbers(Loss loss) { return !is_class(loss) && loss != Loss::kKl && loss != Loss::kBpr; }
 
 void check_two_values(const Ratings& ratings) {
   std::set<float> values;
@@ -38,6 +40,23 @@ Loss Mf::loss() const {
   return implicit_ ? Loss::kBpr : Loss::kSquared;
 }
 
+double Mf::lr() const { return config_.lr >= 0 ? config_.lr : loss() == Loss::kBpr ? 1 : 0.1; }
+
+double Mf::penalty() const {
+  return config_.penalty >= 0 ? config_.penalty : loss() == Loss::kBpr ? 0.02 : 0.08;
+}
+
+int Mf::early_stop() const {
+  return config_.early_stop >= 0 ? config_.early_stop : loss() == Loss::kBpr ? 0 : 3;
+}
+
+void Mf::check_normalised() const {
+  if (is_of_numbers(config_.loss)) return;
+  throw Error(ErrorKind::kUsage,
+              "--normalise makes numbers around 0 of ratings, which --loss logistic, hinge, kl and "
+              "bpr are not for; take squared, absolute, huber or tukey");
+}
+
 float Mf::value_of(float rating) const {
   if (is_class(loss())) return rating >= high_ ? 1.0f : 0.0f;
   return static_cast<float>((rating - mean_) / scale_);
@@ -57,7 +76,7 @@ void Mf::initialise(const Ratings& ratings, const Job& job) {
       throw Error(ErrorKind::kUsage, "--loss kl is for counts; the ratings go down to {:g}", low_);
     }
     scale_ = std::max(1e-30, ratings.mean());
-  } else if (loss != Loss::kBpr && !is_class(loss)) {
+  } else if (is_of_numbers(loss)) {
     biases = fit_biases(ratings.train());
     mean_ = biases.mean;
     scale_ = std::sqrt(biases.noise);
@@ -101,8 +120,8 @@ void Mf::put_row(Axis axis, std::span<const float> from, std::span<float> to) co
   to[theirs] = 1;
 }
 
-std::span<const float> Mf::scoring_row(Axis axis, uint32_t number, std::vector<float>& room) const {
-  if (!working()) return RatingsModel::scoring_row(axis, number, room);
+std::span<const float> Mf::learned_row(Axis axis, uint32_t number, std::vector<float>& room) const {
+  if (!working()) return RatingsModel::learned_row(axis, number, room);
   room.resize(dim() + 2);
   put_row(axis, rows_of(axis).row(number), room);
   return room;
@@ -131,17 +150,16 @@ RowProblem Mf::row_problem(Axis, size_t n) const {
   RowProblem out{};
   const auto count = static_cast<double>(n);
   out.biases = config_.biases;
-  out.penalty = config_.penalty * scale_ * count;
+  out.penalty = penalty() * scale_ * count;
   out.bias_penalty = config_.bias_penalty * count + 1;
   return out;
 }
 
 // Losses with a closed form, or near one, take it. Of the others, steps on this row alone: the
 // other rows are put back before each pass.
-std::vector<float> Mf::fold_in(Axis axis, Sparse::Row ratings) const {
+std::vector<float> Mf::fold(Axis axis, Sparse::Row ratings) const {
   const Loss loss = this->loss();
-  const bool closed = !is_class(loss) && loss != Loss::kKl && loss != Loss::kBpr;
-  if (closed || ratings.size() == 0) return RatingsModel::fold_in(axis, ratings);
+  if (is_of_numbers(loss) || ratings.size() == 0) return RatingsModel::fold(axis, ratings);
   const Axis other = axis == Axis::kUser ? Axis::kItem : Axis::kUser;
   const size_t width = padded(dim());
   const size_t own = axis == Axis::kUser ? dim() : dim() + 1, theirs = 2 * dim() + 1 - own;
@@ -156,7 +174,7 @@ std::vector<float> Mf::fold_in(Axis axis, Sparse::Row ratings) const {
       noise.push_back(static_cast<uint32_t>(rows.size()));
       rows.push_back(row);
     }
-    if (noise.empty()) return RatingsModel::fold_in(axis, ratings);
+    if (noise.empty()) return RatingsModel::fold(axis, ratings);
   }
   Matrix one(1, row_width(dim())), others(rows.size(), row_width(dim()));
   std::vector<Rating> steps;
@@ -170,7 +188,7 @@ std::vector<float> Mf::fold_in(Axis axis, Sparse::Row ratings) const {
   seen.offsets.push_back(ratings.size());
   start_row(one.view().row(0), dim());
   if (loss == Loss::kKl && config_.biases) one.row(0)[width + kBias] = 0.5f;
-  Rates rates{static_cast<float>(config_.lr), static_cast<float>(config_.penalty),
+  Rates rates{static_cast<float>(lr()), static_cast<float>(penalty()),
               static_cast<float>(config_.bias_penalty), config_.biases, config_.adapt};
   for (int epoch = 0; epoch < kFoldEpochs; ++epoch) {
     for (size_t k = 0; k < rows.size(); ++k) {
@@ -181,7 +199,7 @@ std::vector<float> Mf::fold_in(Axis axis, Sparse::Row ratings) const {
       start_row(others.view().row(k), dim());
       to[width + kEnergy] = to[width + kBiasEnergy] = 1e30f;  // it does not move
     }
-    rates.lr = static_cast<float>(config_.lr * (1 - static_cast<double>(epoch) / kFoldEpochs));
+    rates.lr = static_cast<float>(lr() * (1 - static_cast<double>(epoch) / kFoldEpochs));
     if (loss == Loss::kBpr) {
       train_pairs(rates, dim(), steps, noise, seen, rng, one.view(), others.view());
     } else {
@@ -199,7 +217,7 @@ uint64_t Mf::memory_needed(const Ratings& ratings, const Job&) const {
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   const uint64_t held_out = ratings.held_out().size(), all = ratings.train().size() + held_out;
   const uint64_t table = rows * row_width(static_cast<size_t>(config_.dim)) * sizeof(float);
-  const bool watched = config_.early_stop > 0 && held_out > 0;
+  const bool watched = config_.early_stop != 0 && held_out > 0;
   // The blocks and the working rows, twice while the best are kept.
   const uint64_t first = ratings.train().size() * sizeof(Rating) + (watched ? 2 : 1) * table;
   const uint64_t second = config_.refit ? all * sizeof(Rating) + table : 0;

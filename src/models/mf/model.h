@@ -16,15 +16,16 @@ class Mf final : public RatingsModel {
   uint64_t memory_needed(const Ratings& ratings, const Job& job) const override;
   using RatingsModel::predict;
   double predict(std::span<const float> user, std::span<const float> item) const override;
-  std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const override;
-  std::span<const float> scoring_row(Axis axis, uint32_t number,
-                                     std::vector<float>& room) const override;
 
   // Read by the trainer and by tests.
   Config& config() { return config_; }
   const RunState& state() const { return state_; }
 
  protected:
+  std::vector<float> fold(Axis axis, Sparse::Row ratings) const override;
+  std::span<const float> learned_row(Axis axis, uint32_t number,
+                                     std::vector<float>& room) const override;
+  void check_normalised() const override;
   RowProblem row_problem(Axis axis, size_t n) const override;
   bool refits() const override { return config_.refit; }
   void initialise(const Ratings& ratings, const Job& job) override;
@@ -36,6 +37,9 @@ class Mf final : public RatingsModel {
  private:
   friend class Trainer;
   Loss loss() const;
+  double lr() const;
+  double penalty() const;
+  int early_stop() const;
   float value_of(float rating) const;  // as the loss sees it
   // user_ and item_ are working rows (kernel.h) until finish() makes them those of ratings_model.h.
   bool working() const;

@@ -138,7 +138,7 @@ class Trainer final : public RatingsRun {
   Trainer(Mf& model, const Ratings& ratings, Grid grid, Job& job)
       : RatingsRun(model, ratings,
                    {Rounds::count(grid, model.loss() == Loss::kBpr), model.config_.epochs,
-                    model.config_.lr, model.config_.early_stop, !model.implicit_},
+                    model.lr(), model.early_stop(), !model.implicit_},
                    job),
         m_(model),
         grid_(std::move(grid)) {}
@@ -154,7 +154,7 @@ class Trainer final : public RatingsRun {
     double total = 0;
     uint64_t steps = 0;
     for (uint64_t r = first; r < first + count; ++r) {
-      const Rates rates{static_cast<float>(rate(epoch, r)), static_cast<float>(c.penalty),
+      const Rates rates{static_cast<float>(rate(epoch, r)), static_cast<float>(m_.penalty()),
                         static_cast<float>(c.bias_penalty), c.biases, c.adapt};
       std::vector<double> sums(rounds.width(), 0.0);
       std::vector<uint64_t> sizes(rounds.width(), 0);

@@ -104,6 +104,15 @@ void Nmf::check(const Ratings& ratings) const {
   }
 }
 
+void Nmf::check_normalised() const {
+  if (config_.biases && config_.loss == Loss::kSquared && config_.unobserved != Unobserved::kZero) {
+    return;
+  }
+  throw Error(ErrorKind::kUsage,
+              "--normalise makes numbers around 0 of ratings, and of these nmf makes parts only "
+              "beside biases: with --biases, --loss squared and without --unobserved zero");
+}
+
 void Nmf::initialise(const Ratings& ratings, const Job& job) {
   implicit_ = ratings.implicit();
   zero_ = config_.unobserved == Unobserved::kZero ||
@@ -223,7 +232,7 @@ void Nmf::finish(const Ratings& learned_from, const Job&) {
   }
 }
 
-std::vector<float> Nmf::fold_in(Axis axis, Sparse::Row ratings) const {
+std::vector<float> Nmf::fold(Axis axis, Sparse::Row ratings) const {
   const Matrix& own = axis == Axis::kUser ? user_ : item_;
   const size_t at = axis == Axis::kUser ? dim() : dim() + 1, other = 2 * dim() + 1 - at;
   Matrix row(1, dim() + 2);

@@ -15,7 +15,6 @@ class Nmf final : public CompletionModel {
   void pack(ArchiveWriter& out, bool checkpoint) const override;
   void restore(const Archive& in) override;
   uint64_t memory_needed(const Ratings& ratings, const Job& job) const override;
-  std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const override;
   using RatingsModel::predict;
   // What was not rated may be anything down to 0 if zero is what it stands for.
   double predict(std::span<const float> user, std::span<const float> item) const override;
@@ -27,6 +26,8 @@ class Nmf final : public CompletionModel {
   double objective() const;
 
  protected:
+  std::vector<float> fold(Axis axis, Sparse::Row ratings) const override;
+  void check_normalised() const override;
   bool biases() const override {
     return config_.biases && config_.loss == Loss::kSquared && !zero_ && !implicit_;
   }
