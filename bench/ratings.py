@@ -110,7 +110,8 @@ def quality(bench, seeds, budget):
     peer = bench.libmf(train, "--test", test, "--k", 32, "--penalty", 0.2)
     if peer:
         bench.say("jester5k.tsv, LIBMF, 32 factors, penalty .2, 50 epochs", f"RMSE {peer['rmse']:.4f}; the split that follows")
-    for model, bound in (("mf", 3.99), ("als", 4.05), ("bmf", 4.00)):
+    # In units of biases only, because splits differ: 3.99, 4.05 and 4.00 where these have 4.298.
+    for model, bound in (("mf", 0.928), ("als", 0.942), ("bmf", 0.931)):
         best = bench.run("tune", model, train, "--budget", budget)[0]["best"]["settings"]
         flags = [word for key, value in best.items() for word in (f"--{key}", value)]
         bench.run("train", model, train, "-o", bench.out / "tuned.kith", *flags)
@@ -118,7 +119,7 @@ def quality(bench, seeds, budget):
         biases = result["baselines"]["biases"]["rmse"]
         bench.say(f"jester5k.tsv, {model}, after tune --budget {budget}",
                   f"RMSE {result['rmse']:.4f} (biases only {biases:.4f}) with {best}; one split")
-        bench.expect(f"jester5k.tsv, {model}, tuned: RMSE", result["rmse"], at_most=bound)
+        bench.expect(f"jester5k.tsv, {model}, tuned: RMSE / biases only", result["rmse"] / biases, at_most=bound)
 
 
 def movielens(bench):
