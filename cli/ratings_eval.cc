@@ -68,7 +68,7 @@ void remark_on_ranking(const Measured& m) {
   if (!m.errors.empty() && m.rankings.size() > 1 &&
       m.rankings[0].measures[0].second < m.rankings[1].measures[0].second) {
     say("kith: what people choose is not what they rate highest; to rank it, learn from who chose "
-        "what: als with --implicit, or without the column of ratings");
+        "what: als with --rating none, or --implicit where a rating says how strongly");
   }
 }
 

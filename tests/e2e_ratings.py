@@ -442,7 +442,7 @@ class Evaluated(kith.TestCase):
             self.assertIn(word, told.out)
         flattered = self.ok("eval", self.model, self.path("stars.kith.csv"))
         self.assertIn("which flatters it", flattered.err)
-        self.assertNotIn("--implicit", told.err + flattered.err)  # it ranks better than popularity
+        self.assertNotIn("--rating none", told.err + flattered.err)  # it ranks better than popularity
         strange = self.write("s.csv", as_text([("nobody", "west1", 3, 1), ("u1", "nothing", 2, 1)]))
         self.assertIn("1 rating of users and 1 rating of items",
                       self.ok("eval", self.model, strange).err)
@@ -453,7 +453,7 @@ class Evaluated(kith.TestCase):
         rows = [(f"u{u}", f"hit{i}", 3, 1) for u in range(200) for i in dice.sample(range(10), 6)]
         rows += [(f"u{u}", f"rare{dice.randrange(150)}", 5, 1) for u in range(200)]
         told = self.ok("eval", "als", self.write("hits.csv", as_text(rows)), "--relevant", 3)
-        self.assertIn("als with --implicit", told.err)
+        self.assertIn("als with --rating none", told.err)
 
     def test_folds(self):
         file = self.path("stars.kith.csv")

@@ -15,6 +15,8 @@
 namespace kith {
 namespace {
 
+constexpr std::string_view kNoColumn = "none";  // --rating none: there are no ratings
+
 // Names in lower case without signs; the first that a table has wins, so ids stand before the
 // words that may be a title.
 using Known = std::span<const std::string_view>;
@@ -115,7 +117,7 @@ bool names_columns(std::span<const std::string_view> cells, const RatingsOptions
   for (const std::string_view cell : cells) {
     const std::string_view text = trimmed(cell);
     for (const std::string& name : {options.user, options.item, options.rating, options.time}) {
-      if (!name.empty() && text == name) return true;
+      if (!name.empty() && name != kNoColumn && text == name) return true;
     }
     any_number = any_number || parse_number(text).has_value();
     all_there = all_there && !is_missing_mark(text);
@@ -173,7 +175,10 @@ RatingColumns find_rating_columns(const std::vector<std::string>& columns,
   Roles roles(columns, where);
   auto user = roles.given(options.user, "user");
   auto item = roles.given(options.item, "item");
-  auto rating = roles.given(options.rating, "rating");
+  // A column that is really called so is meant.
+  const bool no_ratings =
+      options.rating == kNoColumn && std::ranges::find(columns, kNoColumn) == columns.end();
+  auto rating = no_ratings ? std::nullopt : roles.given(options.rating, "rating");
   auto time = roles.given(options.time, "time");
   if (!user) user = roles.known(kUser);
   if (!item) item = roles.known(kItem);
@@ -192,6 +197,7 @@ RatingColumns find_rating_columns(const std::vector<std::string>& columns,
   // Of an interaction that has names for its columns, one that is not called a rating is none.
   if (!rating && !(options.implicit && !numbered)) rating = roles.at(2);
   if (!time && numbered) time = roles.at(3);
+  if (no_ratings) rating.reset();
   return {*user, *item, rating, time};
 }
 

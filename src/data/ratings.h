@@ -31,7 +31,8 @@ struct RatingsOptions {
   static constexpr std::tuple fields{
       field("user", &RatingsOptions::user, "the column of users; else found by name or place"),
       field("item", &RatingsOptions::item, "the column of items; else found"),
-      field("rating", &RatingsOptions::rating, "the column of ratings; else found"),
+      field("rating", &RatingsOptions::rating,
+            "the column of ratings; else found; none: every row is an interaction"),
       field("time", &RatingsOptions::time, "the column of times; else found"),
       field("implicit", &RatingsOptions::implicit,
             "a row is an interaction, and its rating only how strong; so it is without ratings"),

@@ -177,7 +177,8 @@ class Rows {
       throw Error(
           ErrorKind::kInput,
           "{}: column {}: \"{}\" is no strength of an interaction, which is above 0; leave the "
-          "row out, or read ratings without --implicit",
+          "row out, take no notice of the column with --rating none, or read ratings without "
+          "--implicit",
           reader_.where(), shown(column), shown(text));
     }
     return *value;

@@ -121,6 +121,14 @@ TEST_F(RatingsFile, TwoColumnsAreInteractions) {
   // A named column that is no strength is not taken for one.
   EXPECT_EQ(pairs_of(read("user,artist,comment\na,x,nice\n", implicit)),
             (Pairs{{{"a", "x"}, 1.0f}}));
+  RatingsOptions without;
+  without.rating = "none";
+  const Ratings chosen = read("u1::i1::0::88\nu2::i1::5::89\n", without);
+  EXPECT_TRUE(chosen.implicit());
+  EXPECT_EQ(pairs_of(chosen), (Pairs{{{"u1", "i1"}, 1.0f}, {{"u2", "i1"}, 1.0f}}));
+  EXPECT_TRUE(read("user,item,stars\na,x,3\n", without).implicit());
+  // A column that is really called so is meant.
+  EXPECT_EQ(pairs_of(read("user,item,none\na,x,3\n", without)), (Pairs{{{"a", "x"}, 3.0f}}));
   expect_part("r.txt:3: column plays: \"0\" is no strength",
               refused("user,artist,plays\na,x,3\na,y,0\n", implicit));
   expect_part("r.txt:2: ", refused("user,artist,plays\na,x,-1\n", implicit));
