@@ -60,6 +60,7 @@ class RowBuffer {
 
 // What stands between two cells: a character, or the same one twice, as in the "::" of MovieLens.
 struct Delimiter {
+  // NOLINTNEXTLINE(google-explicit-constructor): a character is a delimiter
   constexpr Delimiter(char byte, bool twice = false) : byte(byte), twice(twice) {}
   char byte;  // '\n' for none
   bool twice;
