@@ -15,7 +15,7 @@ constexpr int kWeightSteps = 3;  // towards the weight of a row that is folded i
 
 }  // namespace
 
-void Bmf::initialise(const Ratings& ratings, uint64_t seed) {
+void Bmf::initialise(const Ratings& ratings, const Job& job) {
   if (ratings.implicit()) {
     throw Error(ErrorKind::kUsage,
                 "bmf learns from ratings; for interactions without one take als, or mf --loss bpr");
@@ -32,7 +32,7 @@ void Bmf::initialise(const Ratings& ratings, uint64_t seed) {
   const auto set = [&](Matrix& m, size_t rows, const std::vector<float>& bias, uint64_t stream) {
     m = Matrix(rows, rank() + 2);
     for (size_t r = 0; r < rows; ++r) {
-      Rng rng(seed + stream, r);
+      Rng rng(job.seed + stream, r);
       for (size_t k = 0; k < rank(); ++k) m.row(r)[k] = static_cast<float>(0.1 * normal(rng));
       m.row(r)[rank()] = static_cast<float>(bias[r] / scale_);
       m.row(r)[rank() + 1] = 1;
@@ -96,7 +96,9 @@ std::optional<double> Bmf::learned_deviation(std::span<const float> user,
     noise += scale_ * scale_ / hyper_[(s + 1) * (4 * (rank() + 1) + 1) - 1];
   }
   const double mean = sum / count;
-  const double weight = double{user[at(kUserWeight)]} * item[at(kItemWeight)];
+  // A row that nothing is known of has no weight: it is as noisy as the mean.
+  const auto known = [](double w) { return w > 0 ? w : 1; };
+  const double weight = known(user[at(kUserWeight)]) * known(item[at(kItemWeight)]);
   const double open = scale_ * scale_ * user[at(kOpen)];
   return std::sqrt(std::max(0.0, squares / count - mean * mean) + noise / count / weight + open);
 }
@@ -228,9 +230,8 @@ void Bmf::restore(const Archive& in) {
   for (const Axis axis : {Axis::kUser, Axis::kItem}) {
     const Matrix& rows = other.rows_of(axis);
     for (size_t r = 0; r < rows.rows() && other.kept_ > 0; ++r) {
-      if (rows.row(r)[other.weight_at(axis)] > 0) continue;
-      throw Error(ErrorKind::kInput, "{}: a weight is not above 0; the file is damaged",
-                  in.where());
+      if (rows.row(r)[other.weight_at(axis)] >= 0) continue;
+      throw Error(ErrorKind::kInput, "{}: a weight is below 0; the file is damaged", in.where());
     }
   }
   *this = std::move(other);

@@ -29,16 +29,13 @@ class Bmf final : public RatingsModel {
                                           std::span<const float> item) const override;
   // One chain is all: it takes in what was held out on its way.
   bool refits() const override { return false; }
-  void initialise(const Ratings& ratings, const Job& job) override {
-    initialise(ratings, job.seed);
-  }
+  void initialise(const Ratings& ratings, const Job& job) override;
   bool run(const Ratings& ratings, Job& job) override;
   void finish(const Ratings& ratings, const Job& job) override;
   void check_same(const Ratings& ratings) const override;
 
  private:
   friend class Trainer;
-  void initialise(const Ratings& ratings, uint64_t seed);
   void keep_sample(const Hyper& users, const Hyper& items);
   size_t rank() const { return static_cast<size_t>(config_.dim); }  // of one sample
   // What a row has behind its samples: means over them, of users what is open of a score, and of

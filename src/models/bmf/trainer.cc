@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/bmf/model.h"
+#include "models/ratings_run.h"
 
 namespace kith::bmf {
 namespace {
@@ -32,13 +33,10 @@ std::vector<uint64_t> counts_of(const Sparse& a) {
 
 }  // namespace
 
-class Trainer final : public TrainRun {
+class Trainer final : public RatingsRun {
  public:
   Trainer(Bmf& model, const Ratings& ratings, Job& job)
-      : TrainRun({1, model.config_.epochs, 0, 0}, model.state_, job),
-        m_(model),
-        ratings_(ratings),
-        job_(job) {
+      : RatingsRun(model, ratings, {1, model.config_.epochs, 0, 0}, job), m_(model) {
     take(model.state_.block >= turn() ? merged(ratings.train(), ratings.held_out())
                                       : ratings.train());
     for (int t = 0; t < std::max(1, job.threads); ++t) scratch_.emplace_back(m_.rank());
@@ -172,28 +170,15 @@ class Trainer final : public TrainRun {
     m_.hyper_.clear();
   }
 
-  uint64_t segment_blocks() const override { return 1; }
-  std::pair<uint64_t, uint64_t> progress() const override {
-    const uint64_t n = ratings_.train().size();
-    return {m_.state_.block * n, n * static_cast<uint64_t>(m_.config_.epochs)};
-  }
   std::optional<double> held_out_loss() override {
     if (m_.state_.block > turn()) return std::nullopt;  // no longer held out
-    return m_.held_out_error(ratings_);
+    return RatingsRun::held_out_loss();
   }
   bool finite() const override { return m_.finite() && std::isfinite(m_.noise_); }
-  void keep_best() override {}
-  void take_best() override {}
-  void restart() override {
-    m_.state_ = RunState{};
-    m_.initialise(ratings_, job_.seed);
-  }
 
   Bmf& m_;
-  const Ratings& ratings_;
   Sparse by_user_, by_item_;
   std::vector<uint64_t> user_counts_, item_counts_;
-  Job& job_;
   std::vector<Scratch> scratch_;
 };
 
