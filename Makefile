@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 30
 MUTATIONS ?= 100000
 # The system's interpreter: the one that Debian's numpy and gensim belong to.
 PYTHON := /usr/bin/python3 -B
-SOURCES = $(shell find src cli tests bench fuzz python -name '*.h' -o -name '*.cc' 2>/dev/null)
+SOURCES = $(shell find include src cli tests bench fuzz examples -name '*.h' -o -name '*.cc')
 # The thread sanitizer of gcc 12 fails on kernels that randomise addresses widely.
 NO_ASLR := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS)
@@ -17,7 +17,7 @@ configure = cmake --preset $(1) --log-level=WARNING -Wno-dev >build/$(1).log || 
 build = mkdir -p build && { $(call configure,$(1)); } && \
         cmake --build build/$(1) -j $(JOBS) $(addprefix --target ,$(2))
 
-.PHONY: all demo test check bench bench-words bench-tables bench-ratings format clean help
+.PHONY: all demo test check install deb bench bench-words bench-tables bench-ratings format clean help
 .PHONY: test-asan test-tsan layers format-check tidy fuzz mutate
 .NOTPARALLEL:
 
@@ -29,6 +29,16 @@ demo: ## train on WordNet's glosses and show what was learned
 	@tools/setup.sh demo
 	@$(call build,release,kith)
 	build/release/kith demo --folder build/demo
+
+install: ## the program, the library and their pages; make install PREFIX=/usr [DESTDIR=folder]
+	@tools/setup.sh build
+	@$(call build,release,kith libkith pages)
+	cmake --install build/release $(if $(PREFIX),--prefix "$(PREFIX)")
+
+deb: ## a Debian package of all that, in build/release/package
+	@tools/setup.sh deb
+	@$(call build,release,kith libkith pages)
+	cd build/release && cpack --config CPackConfig.cmake
 
 test: ## layers, formatting, unit and end-to-end tests
 	@tools/setup.sh test

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 
 namespace {
 
@@ -25,12 +25,12 @@ int measure(const std::string& scratch, const std::vector<std::string>& files) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-  const double megabytes = static_cast<double>(corpus.profile().bytes) / 1e6;
+  const double megabytes = static_cast<double>(corpus.counts().bytes) / 1e6;
   std::printf(
       "{\"bytes\": %llu, \"words\": %llu, \"vocabulary\": %zu, \"cpu\": %.3f, \"wall\": %.3f, "
       "\"mb_per_cpu_second\": %.1f, \"peak_mb\": %.1f}\n",
-      static_cast<unsigned long long>(corpus.profile().bytes),
-      static_cast<unsigned long long>(corpus.profile().tokens), corpus.vocabulary().words.size(),
+      static_cast<unsigned long long>(corpus.counts().bytes),
+      static_cast<unsigned long long>(corpus.counts().tokens), corpus.vocabulary().words.size(),
       cpu, wall.count(), megabytes / cpu, static_cast<double>(usage.ru_maxrss) / 1024);
   return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A command is a row of a table and a function that returns. Its options are a struct with
-// `fields`, so help, man page and shell completion come from what the parser uses.
+// A command is a row of a table and a function that returns. What it can be told are fields of
+// structs, so help, man page and shell completion come from what the parser uses.
 
 #include <array>
 #include <span>
@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "config/settings.h"
+#include "kith/models.h"
+#include "kith/settings.h"
 
 namespace kith::cli {
 
@@ -17,7 +18,7 @@ enum ExitCode {
   kDone = 0,
   kFailed = 1,  // input or io
   kMisused = 2,
-  kInterrupted = 3,  // a checkpoint was kept
+  kInterrupted = 3,
   kDivergedExit = 4,
   kNoMemory = 5,
 };
@@ -33,9 +34,11 @@ struct Command {
   std::string_view summary;
   std::array<std::string_view, 3> examples;
   std::string_view more;  // a paragraph for --help; may be empty
-  // What it can be told; `topic` narrows it to one model where that matters, "" is everything.
-  std::vector<Section> (*sections)(std::string_view topic);
+  // What it can be told. `model` is the name of one, or "" for what does not depend on a model.
+  std::vector<FieldGroup> (*groups)(std::string_view model);
   int (*run)(Args args);
+  // Whether the name of such a model may follow, and has settings that the command takes.
+  bool (*takes)(const ModelDescription& model) = nullptr;
 };
 
 std::span<const Command* const> commands();
@@ -45,27 +48,79 @@ extern const Command kTrain, kNear, kAnalogy, kSimilarity, kOdd, kEval, kExport,
     kPredict, kScore, kEmbed, kUpdate, kRecommend, kTune, kModels, kDemo, kRecoverDemo, kHelp,
     kVersionCommand;
 
-// The sections of a command that has one struct of options and no models.
-template <class Options>
-std::vector<Section> sections_of(std::string_view) {
-  static Options defaults;
-  return {Section("Options", defaults)};
+// What many commands can be told.
+// Whether help and completion show its --no- form: where it is on, or the model decides.
+inline bool can_be_turned_off(const FieldInfo& f) {
+  return f.is_flag() && f.default_text != "false";
 }
 
-// Reads flags into `options` and returns the rest.
-template <class Options>
-std::vector<std::string> parse(Args args, Options& options) {
-  const std::array sections{Section("Options", options)};
-  Arguments arguments = parse_arguments(args, sections);
-  kith::apply(arguments.settings, sections);
+struct Output {
+  bool json = false;
+  static constexpr std::tuple fields{field("json", &Output::json, "print JSON")};
+};
+struct Threads {
+  int threads = 0;
+  static constexpr std::tuple fields{
+      field("threads", &Threads::threads, "0 for all cores").between(0, 1024)};
+};
+struct Quiet {
+  bool quiet = false;
+  static constexpr std::tuple fields{
+      field("quiet", &Quiet::quiet, "no progress, only warnings and errors (-q)")};
+};
+struct Nothing {
+  static constexpr std::tuple<> fields{};
+};
+
+// The groups of a command whose options are these structs.
+template <class... Options>
+std::vector<FieldGroup> groups_for(std::string_view = {}) {
+  FieldGroup out{"Options", {}};
+  const auto add = [&](const std::vector<FieldInfo>& fields) {
+    out.fields.insert(out.fields.end(), fields.begin(), fields.end());
+  };
+  (add(field_infos<Options>()), ...);
+  return {out};
+}
+
+// Reads flags into the structs and returns the words.
+template <class... Options>
+std::vector<std::string> parse(Args args, Options&... options) {
+  const std::vector<Section> sections{Section("Options", options)...};
+  Arguments arguments = parse_arguments(args, groups_of(sections));
+  apply_settings(arguments.settings, sections);
   return std::move(arguments.positional);
+}
+
+// How sources of rows or ratings are read: what models that can be asked so may be told. The words
+// of a model decide later whether it can.
+std::vector<FieldGroup> reading_groups(std::initializer_list<Can> any_of);
+
+// The same as parse(), and the flags of how sources are read as settings.
+struct Words {
+  std::vector<std::string> words;
+  std::vector<Setting> reading;
+};
+template <class... Options>
+Words parse_reading(Args args, std::initializer_list<Can> any_of, Options&... options) {
+  std::vector<FieldGroup> groups = groups_for<Options...>();
+  const std::vector<FieldGroup> more = reading_groups(any_of);
+  groups.insert(groups.end(), more.begin(), more.end());
+  Arguments arguments = parse_arguments(args, groups);
+  apply_known(arguments.settings, std::vector<Section>{Section("Options", options)...});
+  return {std::move(arguments.positional), std::move(arguments.settings)};
 }
 
 // "near needs a model and a query; usage: kith near MODEL QUERY... [options]"
 [[noreturn]] void misused(const Command& command, std::string_view what);
 
-// What help.cc prints; `topic` as for sections.
-std::string help_of(const Command& command, std::string_view topic);
+// The words behind the first.
+inline std::vector<std::string> rest_of(const std::vector<std::string>& words) {
+  return {words.begin() + 1, words.end()};
+}
+
+// What help.cc prints; `model` as for groups.
+std::string help_of(const Command& command, std::string_view model);
 std::string overview();
 
 }  // namespace kith::cli

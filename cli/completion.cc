@@ -1,25 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
+// Flags are completed for a command, and where a model is named behind it for that model.
 #include "completion.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "commands.h"
-#include "core/error.h"
-#include "models/model.h"
+#include "terminal.h"
 
 namespace kith::cli {
 namespace {
 
-std::vector<FieldInfo> flags_of(const Command& c) {
-  std::vector<FieldInfo> out;
-  for (const Section& section : c.sections("")) {
-    for (const FieldInfo& f : section.fields) {
-      // Two models may have a setting of the same name.
-      if (std::ranges::none_of(out, [&](const auto& o) { return o.name == f.name; })) {
-        out.push_back(f);
+// Something that can be told: --biases, or --no-biases if it is on anyway.
+struct Flag {
+  std::string name;
+  bool takes_value;
+  std::vector<std::string_view> choices;
+  std::string_view help;
+};
+
+std::vector<Flag> flags_of(const std::vector<FieldGroup>& groups) {
+  std::vector<Flag> out;
+  for (const FieldGroup& group : groups) {
+    for (const FieldInfo& f : group.fields) {
+      out.push_back({std::string(f.name), !f.is_flag(), f.choices, f.help});
+      if (can_be_turned_off(f)) {
+        out.push_back({fmt::format("no-{}", f.name), false, {}, f.help});
       }
     }
+  }
+  return out;
+}
+
+// A command, and a model where it takes one: what may be told there.
+struct Place {
+  const Command* command;
+  std::string_view model;
+  std::vector<Flag> flags;
+};
+
+std::vector<std::string_view> models_for(const Command& c) {
+  std::vector<std::string_view> out;
+  for (const ModelDescription& m : available_models()) {
+    if (c.takes && c.takes(m)) out.push_back(m.name);
+  }
+  return out;
+}
+
+// Where no model is named yet: those of all that could be.
+std::vector<Flag> all_flags(const Command& c) {
+  std::vector<Flag> out = flags_of(c.groups(""));
+  for (const std::string_view m : models_for(c)) {
+    for (Flag& f : flags_of(c.groups(m))) {
+      if (std::ranges::find(out, f.name, &Flag::name) == out.end()) out.push_back(std::move(f));
+    }
+  }
+  return out;
+}
+
+std::vector<Place> places() {
+  std::vector<Place> out;
+  for (const Command* c : commands()) {
+    for (const std::string_view m : models_for(*c)) out.push_back({c, m, flags_of(c->groups(m))});
+    out.push_back({c, "", all_flags(*c)});
   }
   return out;
 }
@@ -32,12 +75,16 @@ std::string command_names() {
 
 // Words that are not flags and not files, by command.
 std::string words_for(const Command& c) {
+  if (&c != &kHelp) return fmt::format("{}", fmt::join(models_for(c), " "));
+  std::string out = command_names() + " man completion bash zsh fish";
+  for (const ModelDescription& m : available_models()) out += ' ' + std::string(m.name);
+  return out;
+}
+
+std::string all_model_names() {
   std::string out;
-  if (c.name == "help") out = command_names() + " man completion bash zsh fish";
-  for (const ModelInfo& m : models()) {
-    const bool fits = c.name == "help" || (c.name == "train" && m.input != InputKind::kNone) ||
-                      (c.name == "eval" && m.input == InputKind::kRatings);
-    if (fits) out += ' ' + std::string(m.name);
+  for (const ModelDescription& m : available_models()) {
+    out += (out.empty() ? "" : "|") + std::string(m.name);
   }
   return out;
 }
@@ -50,18 +97,18 @@ std::string without(std::string_view text, std::string_view unwanted) {
 
 std::string bash() {
   std::string flags, choices, words;
-  for (const Command* c : commands()) {
+  for (const Place& p : places()) {
+    const std::string where = fmt::format("{}:{}", p.command->name, p.model);
     std::string list = "--help";
-    for (const FieldInfo& f : flags_of(*c)) {
-      list += fmt::format(" --{}", f.name);
-      if (!f.choices.empty()) {
-        choices +=
-            fmt::format("    {}:--{}) COMPREPLY=($(compgen -W '{}' -- \"$cur\")); return ;;\n",
-                        c->name, f.name, fmt::join(f.choices, " "));
-      }
+    for (const Flag& f : p.flags) {
+      list += " --" + f.name;
+      if (f.choices.empty()) continue;
+      choices += fmt::format("    {}:--{}) COMPREPLY=($(compgen -W '{}' -- \"$cur\")); return ;;\n",
+                             where, f.name, fmt::join(f.choices, " "));
     }
-    flags +=
-        fmt::format("      {}) COMPREPLY=($(compgen -W '{}' -- \"$cur\")) ;;\n", c->name, list);
+    flags += fmt::format("      {}) COMPREPLY=($(compgen -W '{}' -- \"$cur\")) ;;\n", where, list);
+  }
+  for (const Command* c : commands()) {
     if (const std::string w = words_for(*c); !w.empty()) {
       words += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$cur\")) ;;\n", c->name, w);
     }
@@ -70,36 +117,45 @@ std::string bash() {
       "# bash completion for kith; made by: kith help completion bash\n"
       "_kith() {{\n"
       "  local cur=\"${{COMP_WORDS[COMP_CWORD]}}\" prev=\"${{COMP_WORDS[COMP_CWORD-1]}}\"\n"
+      "  local command=\"${{COMP_WORDS[1]}}\" model= word\n"
       "  COMPREPLY=()\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
       "    COMPREPLY=($(compgen -W '{} --help --version' -- \"$cur\"))\n"
       "    return\n"
       "  fi\n"
-      "  case \"${{COMP_WORDS[1]}}:$prev\" in\n{}  esac\n"
+      "  case \"$command\" in train|tune|eval)\n"
+      "    for word in \"${{COMP_WORDS[@]:2:COMP_CWORD-2}}\"; do\n"
+      "      case \"$word\" in {}) model=\"$word\"; break ;; esac\n"
+      "    done ;;\n"
+      "  esac\n"
+      "  case \"$command:$model:$prev\" in\n{}  esac\n"
       "  if [[ \"$cur\" == -* ]]; then\n"
-      "    case \"${{COMP_WORDS[1]}}\" in\n{}    esac\n"
+      "    case \"$command:$model\" in\n{}    esac\n"
       "    return\n"
       "  fi\n"
-      "  case \"${{COMP_WORDS[1]}}\" in\n{}  esac\n"
+      "  case \"$command\" in\n{}  esac\n"
       "  COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
       "}}\n"
       "complete -o filenames -F _kith kith\n",
-      command_names(), choices, flags, words);
+      command_names(), all_model_names(), choices, flags, words);
 }
 
 std::string zsh() {
   std::string names, cases;
   for (const Command* c : commands()) {
     names += fmt::format("    '{}:{}'\n", c->name, without(c->summary, "':"));
-    cases += fmt::format("    {})\n      _arguments \\\n        '--help[show help]' \\\n", c->name);
-    for (const FieldInfo& f : flags_of(*c)) {
-      const std::string value = f.is_flag ? ""
+  }
+  for (const Place& p : places()) {
+    cases += fmt::format("    {}:{})\n      _arguments \\\n        '--help[show help]' \\\n",
+                         p.command->name, p.model);
+    for (const Flag& f : p.flags) {
+      const std::string value = !f.takes_value ? ""
                                 : !f.choices.empty()
                                     ? fmt::format(":value:({})", fmt::join(f.choices, " "))
                                     : ":value:_files";
       cases += fmt::format("        '--{}[{}]{}' \\\n", f.name, without(f.help, "'[]:"), value);
     }
-    const std::string w = words_for(*c);
+    const std::string w = words_for(*p.command);
     cases += w.empty() ? "        '*:file:_files'\n      ;;\n"
                        : fmt::format("        '1:word:({})' '*:file:_files'\n      ;;\n", w);
   }
@@ -112,13 +168,18 @@ std::string zsh() {
       "    _describe command commands\n"
       "    return\n"
       "  fi\n"
-      "  local command=$words[2]\n"
+      "  local command=$words[2] model= word\n"
+      "  case $command in train|tune|eval)\n"
+      "    for word in $words[3,CURRENT-1]; do\n"
+      "      case $word in {}) model=$word; break ;; esac\n"
+      "    done ;;\n"
+      "  esac\n"
       "  shift words\n"
       "  (( CURRENT-- ))\n"
-      "  case $command in\n{}  esac\n"
+      "  case $command:$model in\n{}  esac\n"
       "}}\n"
       "if [[ $funcstack[1] == _kith ]]; then _kith \"$@\"; else compdef _kith kith; fi\n",
-      names, cases);
+      names, all_model_names(), cases);
 }
 
 std::string fish() {
@@ -127,18 +188,25 @@ std::string fish() {
     out += fmt::format("complete -c kith -n __fish_use_subcommand -f -a {} -d '{}'\n", c->name,
                        without(c->summary, "'"));
   }
-  for (const Command* c : commands()) {
-    const std::string when = fmt::format("-n '__fish_seen_subcommand_from {}'", c->name);
-    for (const FieldInfo& f : flags_of(*c)) {
-      const std::string value = f.is_flag ? ""
+  for (const Place& p : places()) {
+    std::string when = fmt::format("__fish_seen_subcommand_from {}", p.command->name);
+    const auto models = models_for(*p.command);
+    if (!p.model.empty()) {
+      when += fmt::format("; and __fish_seen_subcommand_from {}", p.model);
+    } else if (!models.empty()) {
+      when += fmt::format("; and not __fish_seen_subcommand_from {}", fmt::join(models, " "));
+    }
+    for (const Flag& f : p.flags) {
+      const std::string value = !f.takes_value ? ""
                                 : !f.choices.empty()
                                     ? fmt::format(" -x -a '{}'", fmt::join(f.choices, " "))
                                     : " -r";
-      out += fmt::format("complete -c kith {} -l {}{} -d '{}'\n", when, f.name, value,
+      out += fmt::format("complete -c kith -n '{}' -l {}{} -d '{}'\n", when, f.name, value,
                          without(f.help, "'"));
     }
-    if (const std::string w = words_for(*c); !w.empty()) {
-      out += fmt::format("complete -c kith {} -a '{}'\n", when, w);
+    const std::string w = words_for(*p.command);
+    if (p.model.empty() && !w.empty()) {
+      out += fmt::format("complete -c kith -n '{}' -a '{}'\n", when, w);
     }
   }
   return out;
@@ -150,7 +218,8 @@ std::string completion_for(std::string_view shell) {
   if (shell == "bash") return bash();
   if (shell == "zsh") return zsh();
   if (shell == "fish") return fish();
-  throw Error(ErrorKind::kUsage, "completion is there for bash, zsh and fish; got {}", shell);
+  throw Error(ErrorKind::kUsage,
+              fmt::format("completion is there for bash, zsh and fish; got {}", shell));
 }
 
 }  // namespace kith::cli

@@ -6,8 +6,8 @@
 
 namespace kith::cli {
 
-// A script that makes a shell complete commands, flags and choices. Error(kUsage) if the shell is
-// not bash, zsh or fish.
+// A script that makes a shell complete commands, models, flags and their values. Error(kUsage) for
+// a shell that there is none for.
 std::string completion_for(std::string_view shell);
 
 }  // namespace kith::cli

@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // export and import: vectors from and for other tools.
-#include <algorithm>
-#include <csignal>
+#include <optional>
 
 #include "commands.h"
-#include "core/error.h"
-#include "enums.h"
-#include "model_file.h"
+#include "interrupt.h"
+#include "kith/kith.h"
 #include "terminal.h"
 
 namespace kith::cli {
 namespace {
 
 struct ExportOptions {
-  VectorFormat to = VectorFormat::kWord2vecBin;
-  std::string output;
+  std::optional<VectorFormat> to{};
+  std::string output{};
   Side vectors = Side::kInput;
 
   static constexpr std::tuple fields{
-      field("to", &ExportOptions::to, "the format to write"),
+      field("to", &ExportOptions::to, "the format to write").automatic("must be said"),
       field("output", &ExportOptions::output, "the file to write (-o); - is standard output"),
       field("vectors", &ExportOptions::vectors, "which vectors of the model to write"),
   };
 };
 
 struct ImportOptions {
-  std::string output;
-  bool quiet = false;
+  std::string output{};
 
   static constexpr std::tuple fields{
       field("output", &ImportOptions::output, "the model file to write (-o)"),
-      field("quiet", &ImportOptions::quiet, "no remarks (-q)"),
   };
 };
 
@@ -39,40 +35,28 @@ int run_export(Args args) {
   const std::vector<std::string> words = parse(args, options);
   if (words.size() != 1) misused(kExport, "export needs one model");
   if (options.output.empty()) misused(kExport, "export needs a file to write: -o FILE");
-  // The format has no sensible default, but its field needs one: so look whether it was given.
-  const auto is_to = [](std::string_view a) { return a == "--to" || a.starts_with("--to="); };
-  if (std::none_of(args.begin(), args.end(), is_to)) {
+  if (!options.to) {
     misused(kExport, fmt::format("export needs a format: --to {}",
                                  fmt::join(EnumNames<VectorFormat>::names, "|")));
   }
-  if (options.to == VectorFormat::kNpy && options.output == "-") {
-    throw Error(ErrorKind::kUsage,
-                "npy takes two files, the matrix and its names; name one with -o");
-  }
-  check_distinct(words[0], options.output);
-  check_writable(options.output);
-  const OpenModel opened = open_model(words[0]);
-  // Like any filter, it ends without a word when the reader leaves.
-  if (options.output == "-") std::signal(SIGPIPE, SIG_DFL);
-  write_vectors(options.output, options.to, opened.model->names(),
-                opened.model->vectors(options.vectors));
+  const std::string output = results_path(options.output);
+  Context context(1);
+  std::optional<Interrupts> interrupts;
+  if (output != "-") interrupts.emplace(context);  // there is something to clean up
+  export_vectors(open(words[0]), output, *options.to, context, options.vectors);
   return kDone;
 }
 
 int run_import(Args args) {
   ImportOptions options;
-  const std::vector<std::string> words = parse(args, options);
+  Quiet quiet;
+  const std::vector<std::string> words = parse(args, options, quiet);
   if (words.size() != 1) misused(kImport, "import needs one file of vectors");
   if (options.output.empty()) misused(kImport, "import needs a model file to write: -o MODEL");
-  check_distinct(words[0], options.output);
-  check_writable(options.output);
-  ReadReport report{};
-  NamedVectors vectors = read_vectors(words[0], &report);
-  const size_t rows = vectors.matrix.rows(), dim = vectors.matrix.cols();
-  const std::string format = detail::show(report.format);
-  const auto model = model_of(std::move(vectors));
-  save_model(*model, "vectors", options.output, false, {{"imported.format", format}});
-  if (options.quiet) return kDone;
+  Context context(1);
+  const Interrupts interrupts(context);
+  const ImportReport report = import_vectors(words[0], options.output, context);
+  if (quiet.quiet) return kDone;
   if (report.duplicates) {
     say("kith: {}: {} stood there twice; the first was kept", words[0],
         count_of(report.duplicates, "word"));
@@ -81,7 +65,8 @@ int run_import(Args args) {
     say("kith: {}: {} with bytes that are not UTF-8, which became U+FFFD", words[0],
         count_of(report.invalid_utf8, "word"));
   }
-  say("{}: {} of length {} read as {}", options.output, count_of(rows, "vector"), dim, format);
+  say("{}: {} of length {} read as {}", options.output, count_of(report.rows, "vector"), report.dim,
+      report.format);
   return kDone;
 }
 
@@ -94,8 +79,9 @@ const Command kExport{
     {"kith export words.kith --to word2vec-bin -o words.bin",
      "kith export words.kith --to npy -o words.npy",
      "kith export words.kith --to glove -o - | gzip > words.txt.gz"},
-    "npy writes FILE and FILE.names.txt.",
-    sections_of<ExportOptions>,
+    "npy writes FILE and FILE.names.txt. Names of models with several kinds of them are written "
+    "as column=value.",
+    groups_for<ExportOptions>,
     run_export,
 };
 
@@ -107,7 +93,7 @@ const Command kImport{
      "kith import glove.6B.100d.txt -o glove.kith", "kith import vectors.npy -o vectors.kith"},
     "The format is seen from the bytes: word2vec binary or text, GloVe, NumPy, CSV, safetensors; "
     "plain, gzip or zstd.",
-    sections_of<ImportOptions>,
+    groups_for<ImportOptions, Quiet>,
     run_import,
 };
 

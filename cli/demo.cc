@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// From nothing to answers in seconds: builds a text out of WordNet, trains on it and asks.
+// From nothing to answers in seconds: builds a text and a table out of WordNet, trains on them and
+// asks.
 #include <algorithm>
 #include <filesystem>
 
-#include "commands.h"
-#include "core/error.h"
-#include "model_file.h"
-#include "query/analogy.h"
-#include "table_query.h"
+#include "kith/kith.h"
 #include "terminal.h"
-#include "train.h"
+#include "train_args.h"
 #include "wordnet.h"
 
 namespace kith::cli {
@@ -18,13 +15,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct DemoOptions {
-  std::string folder;
-  int threads = 0;
+  std::string folder{};
 
   static constexpr std::tuple fields{
       field("folder", &DemoOptions::folder,
             "where text and model go; else build/demo beside build, or here"),
-      field("threads", &DemoOptions::threads, "0 for all cores").between(0, 1024),
   };
 };
 
@@ -35,105 +30,91 @@ constexpr const char* kAnalogies[][3] = {{"germany", "german", "france"},
 constexpr const char* kGlosses[] = {"a stringed instrument played with a bow",
                                     "a tropical tree with edible fruit",
                                     "a dish of rice with raw fish", "a city in northern France"};
-constexpr const char* kOddOnes[] = {"violin", "flute", "piano", "hammer", "trumpet"};
 
 std::string heading(std::string_view text) {
   return fmt::format("\n{}\n", styled(Stream::kOut, Look::kBold, text));
 }
 
 // "queen, prince, monarch": the answers without their scores.
-std::string list(const Space& space, std::span<const Neighbour> found) {
+std::string list(const std::vector<Neighbour>& found) {
   std::string out;
-  for (const Neighbour& n : found)
-    out += (out.empty() ? "" : ", ") + std::string(space.names()[n.row]);
+  for (const Neighbour& n : found) out += (out.empty() ? "" : ", ") + n.id;
   return out;
 }
 
-void show_neighbours(const Space& space) {
+void show_neighbours(const Model& model, const Context& context) {
   put_text(heading("What is like ...?"));
   std::vector<std::vector<std::string>> rows;
   for (const char* word : kWords) {
-    const uint32_t row = space.row(word);
-    Matrix query(1, space.dim());
-    std::ranges::copy(space.unit().row(row), query.row(0).begin());
-    const std::vector<uint32_t> own[]{{row}};
-    rows.push_back({word, list(space, exact_neighbours(space, query, own, {.top = 7})[0])});
+    rows.push_back({word, list(near(model, {word}, {.top = 7}, context)[0].neighbours)});
   }
   put_text(table(rows, "<<"));
 }
 
-void show_analogies(const Space& space) {
+void show_analogies(const Model& model, const Context& context) {
   put_text(heading("What is to ..., as ... is to ...?"));
   std::vector<std::vector<std::string>> rows;
   for (const auto& [a, b, c] : kAnalogies) {
-    const auto found =
-        analogy(space, space.row(a), space.row(b), space.row(c), AnalogyRule::kAdd, {.top = 3});
-    rows.push_back({fmt::format("{} : {} = {} :", a, b, c), list(space, found)});
+    rows.push_back({fmt::format("{} : {} = {} :", a, b, c),
+                    list(analogy(model, a, b, c, {.top = 3}, context))});
   }
   put_text(table(rows, "<<"));
 }
 
-void show_odd(const Space& space) {
+void show_odd(const Model& model) {
   put_text(heading("Which does not fit?"));
-  std::vector<uint32_t> rows;
-  for (const char* word : kOddOnes) rows.push_back(space.row(word));
-  const auto fit = fit_with_others(space, rows);
+  const std::vector<std::string> words{"violin", "flute", "piano", "hammer", "trumpet"};
+  const auto fit = fit_with_others(model, words);
   const auto odd = static_cast<size_t>(std::ranges::min_element(fit) - fit.begin());
-  put("  {}: {}\n", fmt::join(kOddOnes, ", "), styled(Stream::kOut, Look::kAccent, kOddOnes[odd]));
+  put("  {}: {}\n", fmt::join(words, ", "), styled(Stream::kOut, Look::kAccent, words[odd]));
 }
 
-// The model itself knows what it scored before it had seen a word.
-double untrained_score(const TrainSummary& s) {
-  for (const Fact& f : s.plan.model->info()) {
-    if (f.name == "held_out_before") return std::stod(f.value);
-  }
-  return *s.first_held_out;
-}
-
-void show_score(const TrainSummary& s) {
-  if (!s.held_out || !s.first_held_out) return;
+void show_score(const Trained& t) {
+  if (!t.held_out || !t.first_held_out) return;
   put_text(heading("How well does it know text that it has not seen?"));
-  put("  held-out loss {:.3f} before training, {:.3f} after; lower is better\n", untrained_score(s),
-      *s.held_out);
+  put("  held-out loss {:.3f} before training, {:.3f} after; lower is better\n", *t.first_held_out,
+      *t.held_out);
+}
+
+// Says the command, and does what it would.
+Outcome train_shown(std::string_view remark, const std::vector<std::string>& args) {
+  const std::vector<std::string_view> words(args.begin(), args.end());
+  const TrainArgs told = parse_train(kTrain, words);
+  say("{}:\n  {} train{}\n", remark, program, told.words);
+  return train_aloud(told);
+}
+
+void show_concepts(const Model& model) {
+  put_text(
+      heading("Which concept is this? A gloss that nobody has seen, and the nearest concepts"));
+  std::vector<std::vector<std::string>> rows;
+  for (const char* gloss : kGlosses) {
+    const std::vector<std::string> given{fmt::format("gloss={}", gloss)};
+    const Prediction kinds = predict(model, given, {.target = "kind_of", .top = 3});
+    const Prediction category = predict(model, given, {.target = "category", .top = 1});
+    std::vector<std::string> names;
+    for (const Candidate& c : kinds.candidates) names.push_back(c.id);
+    const Candidate& best = category.candidates.front();
+    rows.push_back({gloss, fmt::format("{}", fmt::join(names, ", ")),
+                    fmt::format("{} ({:.0f} %)", best.id, 100 * best.probability.value_or(0))});
+  }
+  put_text(table(rows, "<<<"));
 }
 
 // The second half: the same dictionary as a table of mixed columns.
 int learn_table(const fs::path& folder, const std::string& threads) {
   const std::string file = (folder / "wordnet.csv").lexically_normal().string();
-  const std::string model = (folder / "concepts.kith").lexically_normal().string();
+  const std::string path = (folder / "concepts.kith").lexically_normal().string();
   const WordNetFile made = write_wordnet_table(file);
   say("\nThe same as a table, {} by five columns (words, part of speech, category, what it is a "
       "kind of, gloss):\n  {}, {}\n",
       count_of(made.meanings, "row"), file, in_bytes(static_cast<double>(made.bytes)));
-  const std::vector<std::string_view> args{
-      "feat2vec", file, "-o",       model, "--types",     "words=set,kind_of=set",
-      "--dim",    "64", "--epochs", "6",   "--no-biases", "--threads",
-      threads};
-  std::string shown;
-  for (const auto arg : args) shown += ' ' + shell_quoted(arg);
-  say("Learning from it, a vector for each value of each column:\n  {} train{}\n", program, shown);
-  if (!train(args).finished) return kInterrupted;
-
-  AskedTable asked(open_model(model));
-  put_text(
-      heading("Which concept is this? A gloss that nobody has seen, and the nearest concepts"));
-  std::vector<std::vector<std::string>> rows;
-  for (const char* gloss : kGlosses) {
-    const std::string term = fmt::format("gloss={}", gloss);
-    const SeenRow& row = asked.see(asked.cells({&term, 1}));
-    std::vector<std::string> kinds;
-    const size_t kind = asked.encoding().group("kind_of"), c = asked.encoding().group("category");
-    for (const Ranked& r : best_of(asked.scores(row, kind), 3, {})) {
-      kinds.emplace_back(asked.names(kind)[r.value]);
-    }
-    const auto scores = asked.scores(row, c);
-    const Ranked best = best_of(scores, 1, {})[0];
-    rows.push_back({gloss, fmt::format("{}", fmt::join(kinds, ", ")),
-                    fmt::format("{} ({:.0f} %)", asked.names(c)[best.value],
-                                100 * probabilities(scores)[best.value])});
-  }
-  put_text(table(rows, "<<<"));
-  return kDone;
+  const Outcome done =
+      train_shown("Learning from it, a vector for each value of each column",
+                  {"feat2vec", file, "-o", path, "--types", "words=set,kind_of=set", "--dim", "64",
+                   "--epochs", "6", "--no-biases", "--threads", threads});
+  if (done.code == kDone) show_concepts(open(path));
+  return done.code;
 }
 
 void show_next(const std::string& model, const std::string& text) {
@@ -154,42 +135,42 @@ void show_next(const std::string& model, const std::string& text) {
   put("  {} train YOUR_TABLE.csv\n", p);
 }
 
-int run_demo(Args args) {
-  DemoOptions options;
-  if (!parse(args, options).empty()) misused(kDemo, "demo takes no words");
-  fs::path folder = options.folder;
+fs::path made_folder(const std::string& wanted) {
+  fs::path folder = wanted;
   if (folder.empty()) folder = fs::is_directory("build") ? "build/demo" : ".";
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (failed) {
-    throw Error(ErrorKind::kIo, "{}: cannot make this folder: {}", folder.string(),
-                failed.message());
-  }
+  if (!failed) return folder;
+  throw Error(ErrorKind::kIo,
+              fmt::format("{}: cannot make this folder: {}", folder.string(), failed.message()));
+}
+
+int run_demo(Args args) {
+  DemoOptions options;
+  Threads threads;
+  if (!parse(args, options, threads).empty()) misused(kDemo, "demo takes no words");
+  const fs::path folder = made_folder(options.folder);
   const std::string text = (folder / "wordnet.txt").lexically_normal().string();
-  const std::string model = (folder / "wordnet.kith").lexically_normal().string();
+  const std::string path = (folder / "wordnet.kith").lexically_normal().string();
   const WordNetFile made = write_wordnet_text(text);
   say("The dictionary WordNet, {} with their explanations and examples, is now a text:\n  {}, {}\n",
       count_of(made.meanings, "meaning"), text, in_bytes(static_cast<double>(made.bytes)));
-
-  const std::string threads = fmt::format("{}", options.threads);
+  const std::string count = fmt::format("{}", threads.threads);
   // Measured on this text: rare words make neighbours that nobody knows, and a wide window with
   // many negatives makes the most of a small text.
-  const std::vector<std::string_view> train_args{
-      "word2vec", text, "-o",          model, "--tokens", "words", "--min-count", "10",
-      "--window", "8",  "--negatives", "10",  "--epochs", "10",    "--threads",   threads};
-  std::string shown;
-  for (const auto arg : train_args) shown += ' ' + shell_quoted(arg);
-  say("Learning from it, a vector for each word:\n  {} train{}\n", program, shown);
-  const TrainSummary summary = train(train_args);
-  if (!summary.finished) return kInterrupted;
-
-  const AskedModel asked(model, Side::kInput);
-  show_neighbours(asked.space);
-  show_analogies(asked.space);
-  show_odd(asked.space);
-  show_score(summary);
-  if (const int code = learn_table(folder, threads); code != kDone) return code;
-  show_next(model, text);
+  const Outcome done =
+      train_shown("Learning from it, a vector for each word",
+                  {"word2vec", text, "-o", path, "--tokens", "words", "--min-count", "10",
+                   "--window", "8", "--negatives", "10", "--epochs", "10", "--threads", count});
+  if (done.code != kDone) return done.code;
+  const Context context(threads.threads);
+  const Model model = open(path);
+  show_neighbours(model, context);
+  show_analogies(model, context);
+  show_odd(model);
+  show_score(done.trained);
+  if (const int code = learn_table(folder, count); code != kDone) return code;
+  show_next(path, text);
   return kDone;
 }
 
@@ -201,7 +182,7 @@ const Command kDemo{
     "learn from a dictionary in seconds, and show what was learned",
     {"kith demo", "kith demo --folder /tmp/kith-demo", "kith demo --threads 1"},
     "Reads WordNet from the Debian package wordnet-base.",
-    sections_of<DemoOptions>,
+    groups_for<DemoOptions, Threads>,
     run_demo,
 };
 

@@ -4,18 +4,13 @@
 
 #include "commands.h"
 #include "completion.h"
-#include "core/error.h"
-#include "models/model.h"
+#include "kith/version.h"
 #include "terminal.h"
 
 namespace kith::cli {
 namespace {
 
 constexpr size_t kColumn = 27;  // where explanations of flags begin
-
-struct NoOptions {
-  static constexpr std::tuple<> fields{};
-};
 
 size_t help_width() { return std::clamp<size_t>(columns(Stream::kOut), 72, 96); }
 
@@ -26,20 +21,34 @@ std::string sentence(std::string_view text) {
   return out;
 }
 
+bool has_options(const Command& c) {
+  return std::ranges::any_of(c.groups(""), [](const FieldGroup& g) { return !g.fields.empty(); });
+}
+
 std::string usage_of(const Command& c) {
-  const bool options = !c.sections("").empty() && !c.sections("").front().fields.empty();
   return fmt::format("kith {}{}{}{}", c.name, c.operands.empty() ? "" : " ", c.operands,
-                     options ? " [options]" : "");
+                     has_options(c) ? " [options]" : "");
+}
+
+// "--dim int", "--[no-]biases"
+std::string flag_text(const FieldInfo& f) {
+  if (!f.is_flag()) return fmt::format("--{} {}", f.name, f.type_text());
+  return fmt::format("--{}{}", can_be_turned_off(f) ? "[no-]" : "", f.name);
 }
 
 std::string default_of(const FieldInfo& f) {
-  return f.is_flag || f.default_text.empty() ? "" : fmt::format(" [{}]", f.default_text);
+  if (f.is_flag() && f.default_text != "auto") return can_be_turned_off(f) ? " [on]" : "";
+  if (f.default_text == "auto" && !f.automatic.empty()) {
+    const bool on = f.is_flag() && f.automatic == "true";
+    return fmt::format(" [{}]", on ? "on" : f.automatic);
+  }
+  return f.default_text.empty() ? "" : fmt::format(" [{}]", f.default_text);
 }
 
-std::string help_of(const Section& section) {
-  std::string out = styled(Stream::kOut, Look::kBold, section.title) + "\n";
-  for (const FieldInfo& f : section.fields) {
-    const std::string flag = fmt::format("  --{}{}", f.name, f.is_flag ? "" : " " + f.type);
+std::string help_of(const FieldGroup& group) {
+  std::string out = styled(Stream::kOut, Look::kBold, group.title) + "\n";
+  for (const FieldInfo& f : group.fields) {
+    const std::string flag = "  " + flag_text(f);
     out += flag;
     out += flag.size() + 1 < kColumn ? std::string(kColumn - flag.size(), ' ')
                                      : '\n' + std::string(kColumn, ' ');
@@ -64,11 +73,10 @@ std::string roff(std::string_view text) {
   return out;
 }
 
-std::string man_of(const Section& section) {
+std::string man_of(const FieldGroup& group) {
   std::string out;
-  for (const FieldInfo& f : section.fields) {
-    out += fmt::format(".TP\n.B \\-\\-{}{}\n{}\n", roff(f.name),
-                       f.is_flag ? "" : fmt::format("\\fR \\fI{}\\fR", roff(f.type)),
+  for (const FieldInfo& f : group.fields) {
+    out += fmt::format(".TP\n.B {}\n{}\n", roff(flag_text(f)),
                        roff(sentence(std::string(f.help) + default_of(f))));
   }
   return out;
@@ -78,13 +86,18 @@ std::string man_of(const Command& c) {
   std::string out = fmt::format(".SS {}\n.B {}\n.PP\n{}\n", roff(c.name), roff(usage_of(c)),
                                 roff(sentence(c.summary)));
   if (!c.more.empty()) out += roff(c.more) + '\n';
-  for (const Section& section : c.sections("")) {
-    if (c.sections("").size() > 1) out += fmt::format(".PP\n{}:\n", roff(section.title));
-    out += man_of(section);
+  const std::vector<FieldGroup> groups = c.groups("");
+  for (const FieldGroup& group : groups) {
+    if (groups.size() > 1) out += fmt::format(".PP\n{}:\n", roff(group.title));
+    out += man_of(group);
   }
   out += ".PP\nExamples:\n.PP\n.nf\n.RS\n";
   for (const auto example : c.examples) out += roff(example) + '\n';
   return out + ".RE\n.fi\n";
+}
+
+std::string man_of(const ModelDescription& m) {
+  return fmt::format(".SS {}\n{}\n", roff(m.name), roff(sentence(m.summary))) + man_of(m.settings);
 }
 
 std::string man_page() {
@@ -92,22 +105,39 @@ std::string man_page() {
       ".TH KITH 1 \"\" \"kith {}\" \"User Commands\"\n"
       ".SH NAME\nkith \\- learn vectors from data, and ask them\n"
       ".SH SYNOPSIS\n.B kith\n.I COMMAND\n[\\fIoptions\\fR] [\\fIarguments\\fR]\n"
-      ".SH DESCRIPTION\nKith learns a vector for each word of a text from the company the word "
-      "keeps, and answers what is like what.\nResults go to standard output, everything else to "
-      "standard error.\n.SH COMMANDS\n",
+      ".SH DESCRIPTION\nKith learns vectors for the words of a text, the rows and values of a "
+      "table, the users and items of ratings, and answers what is like what.\nResults go to "
+      "standard output, everything else to standard error.\n.SH COMMANDS\n",
       kVersion);
   for (const Command* c : commands()) out += man_of(*c);
+  out += ".SH DATA\n";
+  for (const std::string_view kind : available_data()) {
+    out += fmt::format(".SS {}\n", roff(kind));
+    for (const FieldGroup& group : data_settings(kind)) out += man_of(group);
+  }
+  out += ".SH MODELS\n";
+  for (const ModelDescription& m : available_models()) out += man_of(m);
   out +=
       ".SH EXIT STATUS\n"
       ".TP\n.B 0\nDone.\n.TP\n.B 1\nThe input is wrong, or a file cannot be read or written.\n"
-      ".TP\n.B 2\nThe command line is wrong.\n.TP\n.B 3\nInterrupted; a checkpoint was kept.\n"
+      ".TP\n.B 2\nThe command line is wrong.\n"
+      ".TP\n.B 3\nInterrupted; if training had begun, a checkpoint was kept.\n"
       ".TP\n.B 4\nTraining diverged.\n.TP\n.B 5\nNot enough memory.\n"
       ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf set, output has no colours.\n";
   return out;
 }
 
+std::string help_of(const ModelDescription& m) {
+  std::string out = fmt::format("{}: {}\n", m.name, m.summary);
+  if (!m.settings.fields.empty()) out += '\n' + help_of(m.settings);
+  if (!m.data.empty()) {
+    out += fmt::format("\nkith train {} --help shows all that training can be told.\n", m.name);
+  }
+  return out;
+}
+
 int run_help(Args args) {
-  NoOptions options;
+  Nothing options;
   const std::vector<std::string> words = parse(args, options);
   if (words.empty()) {
     put_text(overview());
@@ -116,9 +146,8 @@ int run_help(Args args) {
   } else if (words[0] == "completion") {
     if (words.size() != 2) misused(kHelp, "completion needs a shell: bash, zsh or fish");
     put_text(completion_for(words[1]));
-  } else if (std::ranges::any_of(models(), [&](const auto& m) { return m.name == words[0]; })) {
-    const auto made = model(words[0]).make();
-    put("{}: {}\n\n{}", words[0], model(words[0]).summary, help_of(made->settings()));
+  } else if (is_model(words[0])) {
+    put_text(help_of(describe_model(words[0])));
   } else {
     put_text(help_of(command(words[0]), words.size() > 1 ? words[1] : ""));
   }
@@ -129,10 +158,13 @@ int run_help(Args args) {
 
 std::string overview() {
   std::string out = fmt::format(
-      "{} learns vectors for words from the company they keep,\nand answers what is like what.\n\n",
+      "{} learns vectors for words, for the rows and values of tables,\nfor users and items, from "
+      "the company they keep; and answers what is like what.\n\n",
       styled(Stream::kOut, Look::kBold, fmt::format("kith {}", kVersion)));
   out += table({{"kith demo", "see it work, in seconds"},
-                {"kith train corpus.txt", "learn from your text; writes corpus.kith"},
+                {"kith train corpus.txt", "learn from a text; writes corpus.kith"},
+                {"kith train films.csv", "learn from a table; writes films.kith"},
+                {"kith train ratings.csv", "learn from ratings; writes ratings.kith"},
                 {"kith near corpus.kith king", "what is like king?"}},
                "<<");
   out += fmt::format("\n{}\n", styled(Stream::kOut, Look::kBold, "Commands"));
@@ -145,31 +177,44 @@ std::string overview() {
          "kith help completion bash|zsh|fish what makes a shell complete commands and flags.\n";
 }
 
-std::string help_of(const Command& c, std::string_view topic) {
+std::string help_of(const Command& c, std::string_view model) {
   const auto bold = [](std::string_view s) { return styled(Stream::kOut, Look::kBold, s); };
+  const bool taken = !model.empty() && c.takes && c.takes(describe_model(model));
   std::string out =
       bold(usage_of(c)) + "\n\n" + wrapped(sentence(c.summary), help_width(), 0) + '\n';
   if (!c.more.empty()) out += wrapped(c.more, help_width(), 0) + '\n';
   out += fmt::format("\n{}\n", bold("Examples"));
   for (const auto example : c.examples) out += fmt::format("  {}\n", example);
-  for (const Section& section : c.sections(topic)) {
-    if (!section.fields.empty()) out += '\n' + help_of(section);
+  for (const FieldGroup& group : c.groups(taken ? model : "")) {
+    if (!group.fields.empty()) out += '\n' + help_of(group);
+  }
+  if (c.takes && !taken) {
+    std::vector<std::string_view> names;
+    for (const ModelDescription& m : available_models()) {
+      if (c.takes(m)) names.push_back(m.name);
+    }
+    out += '\n' +
+           wrapped(fmt::format("More can be told for a model and its data: kith {} MODEL "
+                               "--help, with MODEL one of {}.",
+                               c.name, fmt::join(names, ", ")),
+                   help_width(), 0) +
+           '\n';
   }
   return out;
 }
 
 void misused(const Command& command, std::string_view what) {
-  throw Error(ErrorKind::kUsage, "{}; usage: {}", what, usage_of(command));
+  throw Error(ErrorKind::kUsage, fmt::format("{}; usage: {}", what, usage_of(command)));
 }
 
 const Command kHelp{
     "help",
-    "[COMMAND | MODEL | man | completion SHELL]",
+    "[COMMAND [MODEL] | MODEL | man | completion SHELL]",
     "explain a command or a model",
-    {"kith help train", "kith help man | man -l -",
-     "kith help completion bash > /etc/bash_completion.d/kith"},
+    {"kith help train word2vec", "kith help man | man -l -",
+     "kith help completion bash > ~/.local/share/bash-completion/completions/kith"},
     "",
-    sections_of<NoOptions>,
+    groups_for<Nothing>,
     run_help,
 };
 

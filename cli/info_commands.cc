@@ -3,116 +3,94 @@
 #include <filesystem>
 
 #include "commands.h"
-#include "core/error.h"
 #include "json.h"
-#include "model_file.h"
+#include "kith/kith.h"
 
 namespace kith::cli {
 namespace {
 
 struct InfoOptions {
-  bool json = false;
   bool toml = false;
 
   static constexpr std::tuple fields{
-      field("json", &InfoOptions::json, "print JSON"),
       field("toml", &InfoOptions::toml, "print the settings of the run, for kith train --config"),
   };
 };
 
-struct ListOptions {
-  bool json = false;
-
-  static constexpr std::tuple fields{
-      field("json", &ListOptions::json, "print JSON, with all settings"),
-  };
-};
-
-struct NoOptions {
-  static constexpr std::tuple<> fields{};
-};
+Json json_of(const Model& model) {
+  Json out{{"file", model.path()}, {"model", model.kind()}};
+  for (const Fact& f : model.facts()) out["facts"][f.name] = f.value;
+  for (const auto& [key, value] : model.metadata()) out["metadata"][key] = value;
+  return out;
+}
 
 int run_info(Args args) {
+  Output output;
   InfoOptions options;
-  const std::vector<std::string> words = parse(args, options);
+  const std::vector<std::string> words = parse(args, output, options);
   if (words.size() != 1) misused(kInfo, "info needs one model");
-  const std::string& path = words[0];
-  const OpenModel opened = open_model(path);
-  const auto run = opened.metadata.find("run");
+  const Model model = open(words[0]);
+  const std::string run = model.run_settings();
   if (options.toml) {
-    if (run == opened.metadata.end()) {
-      throw Error(ErrorKind::kInput, "{}: a {} model, which no run of kith train made", path,
-                  opened.kind);
+    if (run.empty()) {
+      throw Error(ErrorKind::kInput, fmt::format("{}: a {} model, which no run of kith train made",
+                                                 model.path(), model.kind()));
     }
-    put_text(run->second);
+    put_text(run);
     return kDone;
   }
-  const std::vector<Fact> facts = opened.model->info();
-  if (options.json) {
-    Json out{{"file", path}, {"model", opened.kind}, {"words", opened.model->names().size()}};
-    for (const Fact& f : facts) out["facts"][f.name] = f.value;
-    for (const auto& [key, value] : opened.metadata) out["metadata"][key] = value;
-    put_json(out);
+  if (output.json) {
+    put_json(json_of(model));
     return kDone;
   }
-  std::vector<std::vector<std::string>> rows{{"model", opened.kind}};
-  for (const Fact& f : facts) rows.push_back({f.name, printable(f.value)});
-  for (const auto& [key, value] : opened.metadata) {
-    if (key.starts_with("corpus.") || key == "version" || key.starts_with("imported.")) {
-      rows.push_back({key, printable(value)});
-    }
+  std::vector<std::vector<std::string>> rows{{"model", model.kind()}};
+  for (const Fact& f : model.facts()) rows.push_back({f.name, printable(f.value)});
+  for (const auto& [key, value] : model.metadata()) {
+    const bool of_data = key.starts_with("corpus.") || key.starts_with("table.") ||
+                         key.starts_with("source.") || key.starts_with("imported.");
+    if (of_data || key == "version") rows.push_back({key, printable(value)});
   }
   std::error_code none;
-  rows.push_back({"file", in_bytes(static_cast<double>(std::filesystem::file_size(path, none)))});
-  put("{}\n", styled(Stream::kOut, Look::kBold, path));
+  const auto size = std::filesystem::file_size(model.path(), none);
+  rows.push_back({"file", in_bytes(static_cast<double>(size))});
+  put("{}\n", styled(Stream::kOut, Look::kBold, model.path()));
   put_text(table(rows, "<<"));
-  if (run != opened.metadata.end() && is_terminal(Stream::kOut)) {
-    say("its settings: {} info {} --toml", program, shell_quoted(path));
+  if (!run.empty() && is_terminal(Stream::kOut)) {
+    say("its settings: {} info {} --toml", program, shell_quoted(model.path()));
   }
   return kDone;
 }
 
-std::string_view input_of(const ModelInfo& info) {
-  switch (info.input) {
-    case InputKind::kText:
-      return "text";
-    case InputKind::kTable:
-      return "table";
-    case InputKind::kRatings:
-      return "ratings";
-    case InputKind::kNone:
-      break;
-  }
-  return "none";
-}
-
 Json json_of(const FieldInfo& f) {
-  Json out{{"name", f.name}, {"type", f.type}, {"default", f.default_text}, {"help", f.help}};
+  Json out{{"name", f.name}, {"type", f.type_text()}, {"default", f.default_text}};
+  if (!f.automatic.empty()) out["auto"] = f.automatic;
   if (!f.choices.empty()) out["choices"] = f.choices;
+  out["help"] = f.help;
   return out;
 }
 
+std::string_view data_of(const ModelDescription& m) { return m.data.empty() ? "none" : m.data; }
+
 int run_models(Args args) {
-  ListOptions options;
-  if (!parse(args, options).empty()) misused(kModels, "models takes no words");
-  if (options.json) {
+  Output output;
+  if (!parse(args, output).empty()) misused(kModels, "models takes no words");
+  const std::vector<ModelDescription> models = available_models();
+  if (output.json) {
     Json all = Json::array();
-    for (const ModelInfo& info : models()) {
-      const auto model = info.make();
+    for (const ModelDescription& m : models) {
       Json settings = Json::array();
-      for (const FieldInfo& f : model->settings().fields) settings.push_back(json_of(f));
-      all.push_back({{"name", info.name},
-                     {"summary", info.summary},
-                     {"input", input_of(info)},
+      for (const FieldInfo& f : m.settings.fields) settings.push_back(json_of(f));
+      all.push_back({{"name", m.name},
+                     {"summary", m.summary},
+                     {"input", data_of(m)},
                      {"settings", std::move(settings)}});
     }
     put_json(all);
     return kDone;
   }
   std::vector<std::vector<std::string>> rows;
-  for (const ModelInfo& info : models()) {
-    rows.push_back(
-        {std::string(info.name), std::string(input_of(info)), std::string(info.summary)});
+  for (const ModelDescription& m : models) {
+    rows.push_back({std::string(m.name), std::string(data_of(m)), std::string(m.summary)});
   }
   put_text(table(rows, "<<<"));
   if (is_terminal(Stream::kOut)) say("the settings of one: {} help word2vec", program);
@@ -133,7 +111,7 @@ const Command kInfo{
     {"kith info words.kith", "kith info words.kith --json",
      "kith info words.kith --toml > run.toml && kith train corpus.txt --config run.toml"},
     "",
-    sections_of<InfoOptions>,
+    groups_for<Output, InfoOptions>,
     run_info,
 };
 
@@ -143,7 +121,7 @@ const Command kModels{
     "list the models that can be trained",
     {"kith models", "kith models --json", "kith help word2vec"},
     "",
-    sections_of<ListOptions>,
+    groups_for<Output>,
     run_models,
 };
 
@@ -153,7 +131,7 @@ const Command kVersionCommand{
     "print the version",
     {"kith version", "kith --version", "kith models"},
     "",
-    sections_of<NoOptions>,
+    groups_for<Nothing>,
     run_version,
 };
 

@@ -15,8 +15,8 @@ namespace kith::cli {
 namespace {
 
 constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
-std::atomic<Job*> g_job{nullptr};
-static_assert(std::atomic<Job*>::is_always_lock_free, "a signal handler reads it");
+std::atomic<Context*> g_context{nullptr};
+static_assert(std::atomic<Context*>::is_always_lock_free, "a signal handler reads it");
 std::array<struct sigaction, kSignals.size()> g_before;
 
 void tell(std::string_view text) {
@@ -27,19 +27,22 @@ void tell(std::string_view text) {
 // Only calls that are safe in a signal handler.
 extern "C" void on_interrupt(int) {
   const int saved = errno;
-  if (Job* const job = g_job.load()) {
-    job->cancel();
-    tell("\nkith: stopping at the next safe point; Ctrl-C again stops at once\n");
-  } else {
-    tell("\nkith: interrupted before the training began; nothing was written\n");
-    ::_exit(kInterrupted);
-  }
+  if (Context* const context = g_context.load()) context->cancel();
+  tell("\nkith: stopping at the next safe point; Ctrl-C again stops at once\n");
   errno = saved;
+}
+
+extern "C" void on_lost_file(int) {
+  tell(
+      "kith: a file became shorter while it was being read; was it written over? Nothing was "
+      "changed\n");
+  ::_exit(kFailed);
 }
 
 }  // namespace
 
-Interrupts::Interrupts() {
+Interrupts::Interrupts(Context& context) {
+  g_context.store(&context);
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
@@ -54,9 +57,14 @@ Interrupts::Interrupts() {
 
 Interrupts::~Interrupts() {
   for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &g_before[i], nullptr);
-  g_job.store(nullptr);
+  g_context.store(nullptr);
 }
 
-void Interrupts::guard(Job& job) { g_job.store(&job); }
+void explain_lost_files() {
+  struct sigaction action {};
+  action.sa_handler = on_lost_file;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(SIGBUS, &action, nullptr);
+}
 
 }  // namespace kith::cli

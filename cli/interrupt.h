@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/job.h"
+#include "kith/context.h"
 
 namespace kith::cli {
 
-// What Ctrl-C does while this lives. Before guard() it ends the program with exit code 3: there is
-// nothing to keep yet. Afterwards it asks the job to stop at its next safe point. A second one has
-// the system's default action. At most one at a time.
+// While this lives, Ctrl-C asks whatever runs in the context to stop; a second one has the system's
+// default action. At most one at a time. The context must outlive it.
 class Interrupts {
  public:
-  Interrupts();
+  explicit Interrupts(Context& context);
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
-  void guard(Job& job);
 };
+
+// A model file that becomes shorter while it is looked at ends the program with a sentence.
+void explain_lost_files();
 
 }  // namespace kith::cli

@@ -6,16 +6,19 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "kith/text.h"
 #include "terminal.h"
 
 namespace kith::cli {
 
 using Json = nlohmann::ordered_json;
 
-inline void put_json(const Json& value) {
+inline std::string dumped(const Json& value) {
   // Names may come from a file that is not UTF-8.
-  put_text(value.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
+
+inline void put_json(const Json& value) { put_text(dumped(value)); }
 
 // Scores are floats: digits beyond the sixth are noise. What is not finite becomes null.
 inline Json score(double x) {

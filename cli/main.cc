@@ -7,8 +7,8 @@
 #include <new>
 
 #include "commands.h"
-#include "core/error.h"
-#include "models/model.h"
+#include "interrupt.h"
+#include "kith/kith.h"
 #include "terminal.h"
 
 namespace kith::cli {
@@ -27,6 +27,8 @@ int exit_code(ErrorKind kind) {
       return kDivergedExit;
     case ErrorKind::kLimit:
       return kNoMemory;
+    case ErrorKind::kCancelled:
+      return kInterrupted;
     case ErrorKind::kInput:
     case ErrorKind::kIo:
       break;
@@ -45,13 +47,9 @@ bool wants_help(Args args) {
 }
 
 // The model that help is asked about, if one is named.
-std::string_view topic_of(Args args) {
-  for (const std::string_view arg : args) {
-    for (const ModelInfo& m : models()) {
-      if (m.name == arg) return m.name;
-    }
-  }
-  return "";
+std::string_view model_named(Args args) {
+  const auto found = std::ranges::find_if(args, is_model);
+  return found == args.end() ? std::string_view() : *found;
 }
 
 int dispatch(Args args) {
@@ -63,7 +61,7 @@ int dispatch(Args args) {
   const Command& found = command(args[0]);
   const Args rest = args.subspan(1);
   if (wants_help(rest)) {
-    put_text(help_of(found, topic_of(rest)));
+    put_text(help_of(found, model_named(rest)));
     return kDone;
   }
   return found.run(rest);
@@ -105,8 +103,26 @@ const Command& command(std::string_view name) {
     names.push_back(c->name);
   }
   const std::string nearest = suggest(name, names);
-  throw Error(ErrorKind::kUsage, "unknown command {}{}", name,
-              nearest.empty() ? "; kith help lists them" : nearest);
+  throw Error(ErrorKind::kUsage, fmt::format("unknown command {}{}", name,
+                                             nearest.empty() ? "; kith help lists them" : nearest));
+}
+
+std::vector<FieldGroup> reading_groups(std::initializer_list<Can> any_of) {
+  std::vector<std::string_view> kinds;
+  for (const ModelDescription& model : available_models()) {
+    const bool wanted = std::ranges::any_of(model.can, [&](Can can) {
+      return std::find(any_of.begin(), any_of.end(), can) != any_of.end();
+    });
+    if (wanted && std::ranges::find(kinds, model.data) == kinds.end()) kinds.push_back(model.data);
+  }
+  std::vector<FieldGroup> out;
+  for (const std::string_view kind : kinds) {
+    for (FieldGroup& group : reading_settings(kind)) {
+      const bool known = std::ranges::find(out, group.title, &FieldGroup::title) != out.end();
+      if (!known) out.push_back(std::move(group));
+    }
+  }
+  return out;
 }
 
 }  // namespace kith::cli
@@ -115,6 +131,7 @@ int main(int argc, char** argv) {
   // A closed pipe shows as a failed write, so that a training run outlives its log.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // likewise a file over the limit of `ulimit -f`
+  kith::cli::explain_lost_files();
   if (argc > 0) kith::cli::program = argv[0];
   const std::vector<std::string_view> args(argv + std::min(argc, 1), argv + argc);
   return kith::cli::guarded(args);

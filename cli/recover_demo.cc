@@ -6,41 +6,20 @@
 #include <optional>
 
 #include "commands.h"
-#include "core/error.h"
 #include "interrupt.h"
-#include "io/file.h"
 #include "json.h"
-#include "model_file.h"
-#include "models/recovery.h"
+#include "kith/kith.h"
 
 namespace kith::cli {
 namespace {
 
-struct RecoverOptions {
-  int size = 40;
-  int ranks = 16;
-  int shares = 20;
-  int trials = 3;
-  RecoveryMethod method = RecoveryMethod::kSvp;
-  int64_t seed = 1;
-  int threads = 0;
+struct RecoverFlags {
   std::string output{};
   bool json = false;
-  bool quiet = false;
 
   static constexpr std::tuple fields{
-      field("size", &RecoverOptions::size, "rows and columns of the matrices").between(4, 500),
-      field("ranks", &RecoverOptions::ranks, "ranks 1 to this").between(1, 200),
-      field("shares", &RecoverOptions::shares, "how many shares of the entries, up to all of them")
-          .between(2, 200),
-      field("trials", &RecoverOptions::trials, "matrices for each rank and share").between(1, 1000),
-      field("method", &RecoverOptions::method,
-            "svp: singular value projection; nuclear: the least nuclear norm, some times slower"),
-      field("seed", &RecoverOptions::seed, "of the random matrices").at_least(0),
-      field("threads", &RecoverOptions::threads, "0 for all cores").between(0, 1024),
-      field("output", &RecoverOptions::output, "also draw it to this SVG file"),
-      field("json", &RecoverOptions::json, "print JSON instead of the picture"),
-      field("quiet", &RecoverOptions::quiet, "no progress"),
+      field("output", &RecoverFlags::output, "also draw it to this SVG file (-o)"),
+      field("json", &RecoverFlags::json, "print JSON instead of the picture"),
   };
 };
 
@@ -76,6 +55,9 @@ std::string picture(const RecoveryMap& map) {
     at = end;
   }
   return out + "  of the entries observed\n\n" +
+         fmt::format("  incoherence {:.1f} for rank {}, {:.1f} for rank {}; 1 is spread evenly\n",
+                     map.incoherence.front(), map.ranks.front(), map.incoherence.back(),
+                     map.ranks.back()) +
          "  ██ all matrices recovered   ▒▒ half or more   ░░ fewer   ·· none\n"
          "  blank: fewer entries than the 2nk - k² numbers that a matrix of rank k consists of\n";
 }
@@ -175,7 +157,7 @@ std::string legend(const Frame& f, size_t trials) {
   return out;
 }
 
-std::string svg(const RecoveryMap& map, const RecoverOptions& options) {
+std::string svg(const RecoveryMap& map, const RecoveryOptions& options) {
   const Frame f(map);
   const double width = f.left + f.width + 120, height = f.top + f.height + 68;
   const std::string method = options.method == RecoveryMethod::kSvp ? "singular value projection"
@@ -201,6 +183,7 @@ Json json_of(const RecoveryMap& map) {
   for (size_t k = 0; k < map.ranks.size(); ++k) {
     Json row{{"rank", map.ranks[k]},
              {"bound", score(map.bound(static_cast<double>(map.ranks[k])))},
+             {"incoherence", score(map.incoherence[k])},
              {"success", Json::array()}};
     for (size_t s = 0; s < map.shares.size(); ++s) row["success"].push_back(score(map.at(k, s)));
     rows.push_back(std::move(row));
@@ -211,41 +194,36 @@ Json json_of(const RecoveryMap& map) {
 }
 
 int run_recover_demo(Args args) {
-  RecoverOptions options;
-  if (!parse(args, options).empty()) misused(kRecoverDemo, "recover-demo takes no words");
-  if (options.ranks > options.size) {
-    throw Error(ErrorKind::kUsage, "--ranks {} is more than a matrix of --size {} can have",
-                options.ranks, options.size);
+  RecoveryOptions options;
+  RecoverFlags flags;
+  Threads threads;
+  Quiet quiet;
+  if (!parse(args, options, flags, threads, quiet).empty()) {
+    misused(kRecoverDemo, "recover-demo takes no words");
   }
-  std::optional<AtomicFile> file;  // what cannot be written is better known now
-  if (!options.output.empty()) file.emplace(options.output);
-  Interrupts interrupts;
-  Job job;
-  interrupts.guard(job);
-  job.threads = thread_count(options.threads);
-  job.seed = static_cast<uint64_t>(options.seed);
-  Status status(options.quiet);
-  job.on_progress = [&](const Progress& p) {
-    status.show(static_cast<double>(p.done) / static_cast<double>(p.total), "recovering matrices");
-  };
-  const RecoveryMap map = recovery_map({.n = static_cast<size_t>(options.size),
-                                        .max_rank = static_cast<size_t>(options.ranks),
-                                        .shares = static_cast<size_t>(options.shares),
-                                        .trials = static_cast<size_t>(options.trials),
-                                        .method = options.method},
-                                       job);
+  if (options.ranks > options.size) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--ranks {} is more than a matrix of --size {} can have", options.ranks,
+                            options.size));
+  }
+  std::optional<OutputFile> file;  // what cannot be written is better known now
+  if (!flags.output.empty()) file.emplace(flags.output);
+  Context context(threads.threads);
+  const Interrupts interrupts(context);
+  Status status(quiet.quiet);
+  const RecoveryMap map = recovery_map(
+      options, context, [&](double share) { status.show(share, "recovering matrices"); });
   status.clear();
-  if (job.cancelled()) return kInterrupted;
   if (file) {
     file->write(svg(map, options));
     file->commit();
   }
-  if (options.json) {
+  if (flags.json) {
     put_json(json_of(map));
     return kDone;
   }
   put_text(picture(map));
-  if (file) say("drawn to {}", options.output);
+  if (file) say("drawn to {}", flags.output);
   return kDone;
 }
 
@@ -256,10 +234,12 @@ const Command kRecoverDemo{
     "",
     "draw when a matrix can be recovered from some of its entries",
     {"kith recover-demo", "kith recover-demo -o recovery.svg",
-     "kith recover-demo --method nuclear --trials 1 --size 30 --ranks 10"},
+     "kith recover-demo --spike 0.9 --ranks 4"},
     "Completes random matrices of every rank from every share of their entries and compares with "
-    "the truth. Below 2nk - k² entries there is no hope; a little above, completion succeeds.",
-    sections_of<RecoverOptions>,
+    "the truth. Below 2nk - k² entries there is no hope; a little above, completion succeeds, if "
+    "the matrix is spread over its entries: with --spike it is not, and more is needed. How even "
+    "it is says the incoherence (Candès and Tao 2010): 1 or a little more is even.",
+    groups_for<RecoveryOptions, RecoverFlags, Threads, Quiet>,
     run_recover_demo,
 };
 

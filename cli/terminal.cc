@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -66,6 +67,12 @@ void flush_results() {
   if (std::fflush(stdout) != 0) throw OutputError{errno};
 }
 
+std::string results_path(const std::string& output) {
+  if (!output.empty() && output != "-") return output;
+  std::signal(SIGPIPE, SIG_DFL);
+  return "-";
+}
+
 void say_text(std::string_view text) {
   // Results that were printed before come first when both go to one place; an error shows later.
   std::fflush(stdout);
@@ -90,34 +97,6 @@ std::string styled(Stream stream, Look look, std::string_view text) {
   return fmt::format("\x1b[{}m{}\x1b[0m", codes[static_cast<size_t>(look)], text);
 }
 
-std::string grouped(uint64_t n) {
-  std::string out = fmt::format("{}", n);
-  for (size_t i = out.size(); i > 3; i -= 3) out.insert(i - 3, 1, ',');
-  return out;
-}
-
-std::string in_bytes(double bytes) {
-  constexpr std::array units{"bytes", "kB", "MB", "GB", "TB", "PB"};
-  size_t u = 0;
-  for (; bytes >= 999.5 && u + 1 < units.size(); ++u) bytes /= 1000;
-  return fmt::format("{:.{}f} {}", bytes, u == 0 || bytes >= 99.5 ? 0 : 1, units[u]);
-}
-
-std::string in_time(double seconds) {
-  if (!(seconds >= 0) || seconds > 1e8) return "?";
-  if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
-  const auto s = static_cast<uint64_t>(std::llround(seconds));
-  if (s < 60) return fmt::format("{} s", s);
-  if (s < 3600) return fmt::format("{}:{:02}", s / 60, s % 60);
-  return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
-}
-
-std::string rate_of(double per_second) {
-  if (per_second >= 1e6) return fmt::format("{:.2f} M", per_second / 1e6);
-  if (per_second >= 1e4) return fmt::format("{:.0f} k", per_second / 1e3);
-  return fmt::format("{:.0f}", per_second);
-}
-
 std::string printable(std::string_view s) {
   // A word may come from anywhere; what it holds must not steer the terminal.
   std::string out(s);
@@ -126,25 +105,13 @@ std::string printable(std::string_view s) {
   return out;
 }
 
-std::string shell_quoted(std::string_view s) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) ||
-           std::string_view("_-./=:,+@%").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (!s.empty() && std::all_of(s.begin(), s.end(), plain)) return std::string(s);
-  std::string out = "'";
-  for (const char c : s) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
+std::string_view shortened(std::string_view text, size_t width) {
+  size_t end = 0;
+  for (size_t shown = 0; end < text.size(); ++end) {
+    const bool begins = (text[end] & 0xc0) != 0x80;  // a code point
+    if (begins && shown++ == width) break;
   }
-  return out + "'";
-}
-
-std::string count_of(uint64_t n, std::string_view singular) {
-  return fmt::format("{} {}{}", grouped(n), singular, n == 1 ? "" : "s");
+  return text.substr(0, end);
 }
 
 std::string wrapped(std::string_view text, size_t width, size_t indent) {
@@ -202,7 +169,7 @@ void Status::show(double share, std::string_view text) {
   if (!terminal_) return say("  {}{}", percent, text);
   const size_t width = columns(Stream::kErr);
   const size_t before = 2 + (share < 0 ? 0 : kBarWidth + 1) + percent.size();
-  const std::string_view shown = text.substr(0, width > before + 1 ? width - before - 1 : 0);
+  const std::string_view shown = shortened(text, width > before + 1 ? width - before - 1 : 0);
   say_text(fmt::format("\r\x1b[K  {}{}{}", share < 0 ? "" : bar(share) + " ", percent, shown));
   drawn_ = true;
 }

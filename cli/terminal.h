@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +26,10 @@ void put(fmt::format_string<Args...> text, Args&&... args) {
   put_text(fmt::format(text, std::forward<Args>(args)...));
 }
 
+// Where a file of results goes: to standard output if nothing else is said. Then, like any filter,
+// the program ends without a word when the reader leaves.
+std::string results_path(const std::string& output);
+
 // Remarks, on standard error. A failure to write them is ignored.
 void say_text(std::string_view text);
 template <class... Args>
@@ -41,14 +44,9 @@ size_t columns(Stream stream);  // of the terminal, or 80
 // Coloured only on a terminal, and not if NO_COLOR is set.
 std::string styled(Stream stream, Look look, std::string_view text);
 
-std::string grouped(uint64_t n);            // 1,234,567
-std::string in_bytes(double bytes);         // 1.2 GB
-std::string in_time(double seconds);        // 4.2 s, 3:07, 2:03:07
-std::string rate_of(double per_second);     // 2.31 M
 std::string printable(std::string_view s);  // control characters replaced
-std::string shell_quoted(std::string_view s);
-// "3 words", "1 word"
-std::string count_of(uint64_t n, std::string_view singular);
+// At most so many characters.
+std::string_view shortened(std::string_view text, size_t width);
 // Breaks at spaces; lines after the first are indented.
 std::string wrapped(std::string_view text, size_t width, size_t indent);
 

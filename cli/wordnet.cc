@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
+#include <deque>
+#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "core/error.h"
-#include "io/file.h"
+#include "kith/error.h"
+#include "kith/files.h"
+#include "terminal.h"
 
 namespace kith::cli {
 namespace {
@@ -151,22 +154,25 @@ class Dictionary {
 // Writes `head`, then line(dictionary, i) for each meaning.
 template <class Line>
 WordNetFile write(const std::string& path, std::string_view head, const Line& line_of) {
-  std::vector<MappedFile> files;
+  std::deque<std::string> files;
   Dictionary dictionary;
   for (const auto& [name, kind] :
        {std::pair{"noun", 'n'}, {"verb", 'v'}, {"adj", 'a'}, {"adv", 'r'}}) {
     const std::string file = fmt::format("{}data.{}", kFolder, name);
-    if (!std::filesystem::exists(file)) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in) {
       throw Error(ErrorKind::kIo,
-                  "{}: not there; the demo reads WordNet, install it with: apt-get install "
-                  "wordnet-base",
-                  file);
+                  fmt::format("{}: not there; the demo reads WordNet, install it with: apt-get "
+                              "install wordnet-base",
+                              file));
     }
-    files.emplace_back(file);
-    dictionary.add(kind, {files.back().bytes().data(), files.back().bytes().size()});
+    std::ostringstream text;
+    text << in.rdbuf();
+    files.push_back(std::move(text).str());
+    dictionary.add(kind, files.back());
   }
   WordNetFile result{.meanings = dictionary.size()};
-  AtomicFile out(path);
+  OutputFile out(path);
   out.write(head);
   for (size_t i = 0; i < dictionary.size(); ++i) {
     const std::string line = line_of(dictionary, i);

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "data/corpus.h"
-#include "data/tokenizer.h"
+#include "data/text/corpus.h"
+#include "data/text/tokenizer.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "query/eval_files.h"
+#include "eval/question_files.h"
 
 namespace {
 
@@ -33,7 +33,7 @@ void require(bool truth) {
 template <class Read>
 void try_reading(std::span<const char> bytes, size_t piece, const Read& read) {
   MemorySource source(bytes, piece);
-  kith::query::Lines lines(source, "fuzz");
+  kith::eval::Lines lines(source, "fuzz");
   try {
     read(lines);
   } catch (const kith::Error& e) {
@@ -44,22 +44,22 @@ void try_reading(std::span<const char> bytes, size_t piece, const Read& read) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using kith::query::Lines;
+  using kith::eval::Lines;
   const std::span bytes(reinterpret_cast<const char*>(data), size);
   for (const size_t piece : {size_t{7}, std::max<size_t>(1, size)}) {
-    try_reading(bytes, piece, [](Lines& lines) { kith::query::recognise(lines); });
+    try_reading(bytes, piece, [](Lines& lines) { kith::eval::recognise(lines); });
     try_reading(bytes, piece, [](Lines& lines) {
-      kith::query::read_analogies(lines, {.section = [](std::string_view) {},
-                                          .question =
-                                              [](const std::array<std::string_view, 4>& words) {
-                                                for (const std::string_view word : words) {
-                                                  require(!word.empty());
-                                                  kith::query::lower_case(word);
-                                                }
-                                              }});
+      kith::eval::read_analogies(lines, {.section = [](std::string_view) {},
+                                         .question =
+                                             [](const std::array<std::string_view, 4>& words) {
+                                               for (const std::string_view word : words) {
+                                                 require(!word.empty());
+                                                 kith::eval::lower_case(word);
+                                               }
+                                             }});
     });
     try_reading(bytes, piece, [](Lines& lines) {
-      kith::query::read_pairs(lines, [](std::string_view a, std::string_view b, double score) {
+      kith::eval::read_pairs(lines, [](std::string_view a, std::string_view b, double score) {
         require(!a.empty() && !b.empty() && std::isfinite(score));
       });
     });

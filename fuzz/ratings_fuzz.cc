@@ -5,9 +5,9 @@
 #include <string>
 
 #include "core/error.h"
-#include "data/rating_columns.h"
-#include "data/ratings.h"
-#include "data/table_readers.h"
+#include "data/ratings/rating_columns.h"
+#include "data/ratings/ratings.h"
+#include "data/table/table_readers.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "data/schema.h"
-#include "data/table_readers.h"
+#include "data/table/schema.h"
+#include "data/table/table_readers.h"
 
 namespace {
 

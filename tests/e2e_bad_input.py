@@ -424,9 +424,9 @@ class Usage(kith.TestCase):
     def test_misspelt_commands_flags_models(self):
         for args, says in (
             (["tran", "x.txt"], ["tran", "did you mean train"]),
-            (["train", "word2vec", "x.txt", "--epocs", 3], ["--epocs", "did you mean epochs"]),
+            (["train", "word2vec", "x.txt", "--epocs", 3], ["--epocs", "did you mean --epochs"]),
             (["train", "wrod2vec", "x.txt", "-o", "y.kith"], ["wrod2vec", "word2vec"]),
-            (["near", "x.kith", "king", "--tpo", 3], ["--tpo", "did you mean top"]),
+            (["near", "x.kith", "king", "--tpo", 3], ["--tpo", "did you mean --top"]),
             (["export", "x.kith", "--to", "word2vec-txt", "-o", "y"], ["word2vec-text"]),
         ):
             self.refused(*args, code=BAD_USAGE, says=says, cwd=self.folder)

@@ -307,7 +307,7 @@ class Measured(kith.TestCase):
         self.test.write_text(films.as_csv(rows))
         result = self.evaluate("--target", "director", model=model)
         self.assertAlmostEqual(result.json["leaks"]["title"], 0.2, 3)
-        self.assertRegex(result.err, r"20\.0 % of the rows the director stands in title")
+        self.assertRegex(result.err, r"in 20 % of the rows the text in column title holds the director")
         # Not if the text is not given.
         told = self.evaluate("--target", "director", "--given", "cast", model=model)
         self.assertNotIn("leaks", told.json)

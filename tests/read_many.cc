@@ -28,9 +28,12 @@
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "data/ratings/ratings.h"
+#include "data/table/table.h"
+#include "data/text/corpus.h"
 #include "io/vector_files.h"
-#include "models/ratings_model.h"
-#include "models/table_model.h"
+#include "models/capabilities.h"
+#include "models/model.h"
 
 namespace {
 
@@ -88,33 +91,30 @@ void make_models(const std::string& folder) {
   std::ofstream(text) << two_topics();
   kith::CorpusOptions options;
   options.holdout = 0;
-  const auto corpus = kith::Corpus::read({text}, options, folder);
+  auto corpus = kith::Corpus::read({text}, options, folder);
   kith::SampledTable rows(kith::open_table({make_csv(folder)}, {}));
-  const auto table = kith::Table::read(rows, kith::infer_schema(rows).schema, 0);
+  auto table = kith::Table::read(rows, kith::infer_schema(rows).schema, 0);
   auto ratings = make_ratings();
+  const std::vector<kith::Dataset*> all{&corpus, &table, &ratings};
   for (const auto& info : kith::models()) {
-    if (info.input == kith::InputKind::kNone) continue;
+    if (!info.data) continue;
     const std::string name(info.name);
     for (const bool checkpoint : {true, false}) {
       const auto model = info.make();
       const std::vector<kith::Setting> settings{{"dim", int64_t{4}, "read_many"},
                                                 {"epochs", int64_t{3}, "read_many"}};
       const kith::Section sections[] = {model->settings()};
-      kith::apply(settings, sections);
+      apply_settings(settings, sections);
       kith::Job job;
       job.deterministic = checkpoint;
       if (checkpoint) {
         job.on_progress = [&](const kith::Progress&) { job.cancel(); };
       }
-      if (auto* const text_model = dynamic_cast<kith::TextModel*>(model.get())) {
-        text_model->train(corpus, job);
-      } else if (auto* const ratings_model = dynamic_cast<kith::RatingsModel*>(model.get())) {
-        // One of the files shall have what normalising takes out of ratings.
-        ratings.normalise_by(name == "svp" ? kith::Normalise::kBoth : kith::Normalise::kNone);
-        ratings_model->train(ratings, job);
-      } else {
-        dynamic_cast<kith::TableModel&>(*model).train(table, job);
-      }
+      // One of the files shall have what normalising takes out of ratings.
+      ratings.normalise_by(name == "svp" ? kith::Normalise::kBoth : kith::Normalise::kNone);
+      const auto own = std::ranges::find_if(
+          all, [&](const kith::Dataset* d) { return &d->kind() == info.data; });
+      model->fit(**own, job, false);
       kith::save_model(*model, name, folder + "/" + name + (checkpoint ? ".checkpoint" : ".kith"),
                        checkpoint, {});
     }
@@ -157,11 +157,18 @@ void put_checksum_right(const std::string& path) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-uint64_t digest(const kith::Names& names, const kith::Matrix& matrix) {
+uint64_t digest(const kith::Names& names, const kith::Vectors& vectors) {
   uint64_t h = XXH3_64bits(names.bytes().data(), names.bytes().size());
-  for (size_t r = 0; r < matrix.rows(); ++r) {
-    const auto row = matrix.row(r);
+  kith::for_each_row(vectors, [&](size_t, std::span<const float> row) {
     h = XXH3_64bits_withSeed(row.data(), row.size_bytes(), h);
+  });
+  return h;
+}
+
+uint64_t digest(const kith::ModelBase& model) {
+  uint64_t h = 0;
+  for (const auto& g : dynamic_cast<const kith::HasVectors&>(model).vectors(kith::Side::kInput)) {
+    h = h * 31 + digest(*g.names, *g.vectors);
   }
   return h;
 }
@@ -173,8 +180,8 @@ uint64_t read_checkpoint(const std::string& path) {
   for (const auto& info : kith::models()) {
     try {
       const auto model = info.make();
-      model->restore(archive);
-      return digest(model->names(), model->vectors(kith::Side::kInput));
+      kith::restore_checkpoint(*model, info.name, archive);
+      return digest(*model);
     } catch (const kith::Error&) {
       if (&info == &kith::models().back()) throw;
     }
@@ -182,14 +189,20 @@ uint64_t read_checkpoint(const std::string& path) {
   return 0;
 }
 
+// All of it, and what is looked at in place.
 uint64_t read_model(const std::string& path) {
-  const auto model = kith::load_model(path);
-  return digest(model->names(), model->vectors(kith::Side::kInput));
+  const auto archive = kith::Archive::open(path);
+  uint64_t h = 0;
+  try {
+    h = digest(*kith::load_model(archive, kith::Loader::Mode::kMapped));
+  } catch (const kith::Error&) {  // refused
+  }
+  return h + digest(*kith::load_model(archive));
 }
 
 uint64_t read_vector_file(const std::string& path) {
   const auto vectors = kith::read_vectors(path);
-  return digest(vectors.names, vectors.matrix);
+  return digest(vectors.names, kith::MatrixVectors(vectors.matrix));
 }
 
 struct Counts {

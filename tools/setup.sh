@@ -1,20 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a make target needs, and only those that are missing.
-# usage: tools/setup.sh build|demo|test|check|bench
+# usage: tools/setup.sh build|demo|deb|test|check|bench
 set -eu
 
 build="make g++ cmake ninja-build pkg-config ccache libfmt-dev libtomlplusplus-dev
   nlohmann-json3-dev libhwy-dev libeigen3-dev zlib1g-dev libzstd-dev libxxhash-dev libhnswlib-dev
   libutf8proc-dev libsqlite3-dev libpq-dev libgtest-dev"
-test="$build wordnet-base python3 python3-numpy python3-gensim clang-format zstd postgresql"
+test="$build wordnet-base python3 python3-numpy python3-gensim clang-format zstd postgresql dpkg-dev file binutils"
 case "${1:-}" in
   build) packages=$build ;;
   demo) packages="$build wordnet-base" ;;
+  deb) packages="$build dpkg-dev file" ;;
   test) packages=$test ;;
   check) packages="$test clang clang-tidy libclang-rt-14-dev" ;;
   bench) packages="$build python3 python3-numpy python3-gensim fasttext zstd" ;;
-  *) echo "usage: tools/setup.sh build|demo|test|check|bench" >&2; exit 2 ;;
+  *) echo "usage: tools/setup.sh build|demo|deb|test|check|bench" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then

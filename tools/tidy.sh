@@ -9,7 +9,7 @@ shift 2
 # Tests may compare bits, build absurd strings and name things after what they test.
 [ $# -gt 0 ] || set -- "$PWD/(src|cli|tests|bench)/(?!.*_test\.cc)"
 log=$build/tidy.log
-if run-clang-tidy -quiet -p "$build" -j "$jobs" -header-filter="$PWD/(src|cli)/" \
+if run-clang-tidy -quiet -p "$build" -j "$jobs" -header-filter="$PWD/(include|src|cli)/" \
   -extra-arg=-Wno-unknown-warning-option "$@" \
   >"$log" 2>&1; then
   echo "clang-tidy: $(grep -c '^clang-tidy' "$log") files, no findings"

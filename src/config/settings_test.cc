@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/settings.h"
+#include "kith/settings.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+
+#include "core/test_errors.h"
 
 namespace kith {
 
@@ -52,21 +54,10 @@ struct Parsed {
 Parsed parse(std::vector<std::string_view> args) {
   Parsed out;
   const std::vector<Section> sections{{"paint", out.paint}, {"extra", out.extra}};
-  const Arguments arguments = parse_arguments(args, sections);
-  kith::apply(arguments.settings, sections);
+  const Arguments arguments = parse_arguments(args, groups_of(sections));
+  apply_settings(arguments.settings, sections);
   out.positional = arguments.positional;
   return out;
-}
-
-template <class Work>
-std::string message_of(ErrorKind kind, const Work& work) {
-  try {
-    work();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), kind);
-    return e.what();
-  }
-  return "no error";
 }
 
 std::string usage(std::vector<std::string_view> args) {
@@ -111,8 +102,8 @@ TEST(Flags, WholeNumbersMayBeWrittenLikeOthers) {
 }
 
 TEST(Flags, UnknownNamesComeWithASuggestion) {
-  EXPECT_EQ(usage({"--dmi", "5"}), "unknown flag --dmi; did you mean dim?");
-  EXPECT_EQ(usage({"--min-cout=5"}), "unknown flag --min-cout; did you mean min-count?");
+  EXPECT_EQ(usage({"--dmi", "5"}), "unknown flag --dmi; did you mean --dim?");
+  EXPECT_EQ(usage({"--min-cout=5"}), "unknown flag --min-cout; did you mean --min-count?");
   EXPECT_EQ(usage({"--colour-of-the-sea", "5"}), "unknown flag --colour-of-the-sea");
   EXPECT_EQ(usage({"-x"}), "unknown flag -x");
   EXPECT_EQ(usage({"--no-dim"}).rfind("unknown flag --no-dim", 0), 0u);
@@ -136,11 +127,9 @@ TEST(Values, OutOfRangeAndNotANumberAreRefused) {
   EXPECT_EQ(usage({"--lr", "fast"}), "command line: lr must be a number; got \"fast\"");
   EXPECT_EQ(usage({"--colour", "blue"}),
             "command line: colour must be one of red, green; got blue");
-  const std::string whole =
-      "command line: dim must be a whole number from -2147483648 to 2147483647";
+  const std::string whole = "command line: dim must be a whole number";
   for (const auto& [typed, shown] :
        std::vector<std::pair<std::string, std::string>>{{"2.5", "2.5"},
-                                                        {"3000000000", "3000000000"},
                                                         {"ten", "\"ten\""},
                                                         {"", "\"\""},
                                                         {"nan", "nan"},
@@ -148,9 +137,10 @@ TEST(Values, OutOfRangeAndNotANumberAreRefused) {
                                                         {"7x", "\"7x\""}}) {
     EXPECT_EQ(usage({"--dim", typed}), whole + "; got " + shown);
   }
-  EXPECT_EQ(usage({"--min-count", "99999999999999999999"}).find("9223372036854775807; got 1e+20") !=
-                std::string::npos,
-            true);
+  EXPECT_EQ(usage({"--dim", "3000000000"}),
+            whole + " from -2147483648 to 2147483647; got 3000000000");
+  EXPECT_EQ(usage({"--min-count", "99999999999999999999"}),
+            "command line: min-count must be a whole number; got 1e+20");
 }
 
 TEST(Values, ARefusedOneChangesNothing) {
@@ -171,7 +161,7 @@ class Toml : public testing::Test {
     std::ofstream(path(), std::ios::binary) << text;
     Paint paint;
     const std::vector<Section> sections{{"paint", paint}};
-    kith::apply(settings_from_toml(path(), table), sections);
+    apply_settings(settings_from_toml(path(), table), sections);
     return paint;
   }
   std::string error(ErrorKind kind, std::string_view text) {
@@ -204,8 +194,7 @@ TEST_F(Toml, ErrorsNameFileAndLine) {
   EXPECT_EQ(error(ErrorKind::kUsage, "\n\nmin_coutn = 3\n"),
             ":3: unknown setting min-coutn; did you mean min-count?");
   EXPECT_EQ(error(ErrorKind::kUsage, "lr = nan\n"), ":1: lr must be between 0 and 10; got nan");
-  EXPECT_EQ(error(ErrorKind::kUsage, "dim = \"5\"\n"),
-            ":1: dim must be a whole number from -2147483648 to 2147483647; got \"5\"");
+  EXPECT_EQ(error(ErrorKind::kUsage, "dim = \"5\"\n"), ":1: dim must be a whole number; got \"5\"");
   EXPECT_EQ(error(ErrorKind::kUsage, "colour = 3\n"),
             ":1: colour must be one of red, green; got 3");
   EXPECT_EQ(error(ErrorKind::kInput, "lr = 1\ndim = [1, 2]\n"),
@@ -225,7 +214,7 @@ Paint round_trip(Paint paint) {
   const std::string text = to_toml(std::vector<Section>{{"paint", paint}});
   Paint again;
   const std::vector<Section> sections{{"paint", again}};
-  kith::apply(settings_from_toml_text(text, "words.kith"), sections);
+  apply_settings(settings_from_toml_text(text, "words.kith"), sections);
   return again;
 }
 
@@ -265,15 +254,6 @@ TEST_F(Toml, StoredTextThatIsDamagedNamesTheModelFile) {
   EXPECT_EQ(message_of(ErrorKind::kInput, [] { settings_from_toml_text("dim = ", "words.kith"); })
                 .rfind("words.kith: the stored settings cannot be read: ", 0),
             0u);
-}
-
-TEST(Help, NamesEveryFieldWithTypeAndDefault) {
-  Paint paint;
-  const std::string help = help_text({"paint", paint});
-  for (const char* const part : {"paint:\n", "--dim int", "length of each vector [100]",
-                                 "--colour red|green", "[red]", "--shiny ", "--lr number"}) {
-    EXPECT_PRED_FORMAT2(testing::IsSubstring, part, help);
-  }
 }
 
 TEST(Suggest, StaysSilentWhenNothingIsNear) {

@@ -39,9 +39,9 @@ inline uint64_t fold_multiply(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-// A quick hash for short strings in hash tables, eight bytes a step. Never stored in a file: files
-// carry XXH3.
-inline uint64_t hash_bytes(std::string_view s) {
+// A quick hash for short strings, eight bytes a step. It decides which ratings are held out and
+// what fingerprint data have, so it never changes; hash tables use it too.
+inline uint64_t stable_hash(std::string_view s) {
   uint64_t h = s.size() * 0x9e3779b97f4a7c15;
   const char* p = s.data();
   size_t left = s.size();

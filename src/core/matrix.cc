@@ -3,9 +3,11 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "core/error.h"
@@ -44,22 +46,40 @@ Matrix::Matrix(size_t rows, size_t cols) : rows_(rows), cols_(cols), stride_(pad
   if (rows == 0 || cols == 0) return;
   // Padding wraps to zero near the largest number.
   if (stride_ < cols || rows > SIZE_MAX / 2 / sizeof(float) / stride_) {
-    throw Error(ErrorKind::kLimit, "a table of {} x {} floats is larger than memory can be", rows,
+    throw fault(ErrorKind::kLimit, "a table of {} x {} floats is larger than memory can be", rows,
                 cols);
   }
   const size_t bytes = rows * stride_ * sizeof(float);
   void* const p = allocate(bytes);
   if (!p) {
-    throw Error(ErrorKind::kLimit, "no memory for a table of {} x {} floats ({} MB)", rows, cols,
+    throw fault(ErrorKind::kLimit, "no memory for a table of {} x {} floats ({} MB)", rows, cols,
                 bytes >> 20);
   }
   if (bytes >= 4 * kHugePage) madvise(p, bytes, MADV_HUGEPAGE);
   data_ = {static_cast<float*>(p), detail::Unmap{bytes}};
 }
 
+Matrix Matrix::borrowed(const float* data, size_t rows, size_t cols,
+                        std::shared_ptr<const void> keep) {
+  Matrix out;
+  out.rows_ = rows;
+  out.cols_ = out.stride_ = cols;
+  out.borrowed_ = data;
+  out.keep_ = std::move(keep);
+  return out;
+}
+
+void Matrix::refuse_view() {
+  throw std::logic_error("a matrix that is borrowed from a file was to be changed or vectorised");
+}
+
 Matrix Matrix::copy() const {
   Matrix out(rows_, cols_);
-  if (data_) std::memcpy(out.data_.get(), data_.get(), rows_ * stride_ * sizeof(float));
+  if (stride_ == out.stride_ && rows_ > 0 && cols_ > 0) {
+    std::memcpy(out.data_.get(), data(), rows_ * stride_ * sizeof(float));
+  } else {
+    for (size_t r = 0; r < rows_; ++r) std::ranges::copy(row(r), out.row(r).begin());
+  }
   return out;
 }
 

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
+#include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 
@@ -72,6 +75,24 @@ TEST(Matrix, AbsurdSizesAreRefusedWithTheirSize) {
       EXPECT_PRED_FORMAT2(testing::IsSubstring, fmt::format("{} x {}", rows, cols), e.what());
     }
   }
+}
+
+TEST(Matrix, ABorrowedOneIsReadInPlaceAndCopiedIntoAnOwnedOne) {
+  const auto store = std::make_shared<std::vector<float>>(std::vector<float>{1, 2, 3, 4, 5, 6});
+  Matrix m = Matrix::borrowed(store->data(), 2, 3, store);
+  EXPECT_TRUE(m.is_borrowed());
+  EXPECT_EQ(std::as_const(m).row(1)[2], 6);
+  EXPECT_EQ(std::as_const(m).row(1).data(), store->data() + 3);
+  // It has no padding, and is not ours to change.
+  EXPECT_THROW(m.row(0)[0] = 5, std::logic_error);
+  EXPECT_THROW(std::as_const(m).view(), std::logic_error);
+  const Matrix own = m.copy();
+  EXPECT_FALSE(own.is_borrowed());
+  EXPECT_EQ(own.stride(), kRowPad);
+  EXPECT_EQ(own.row(1)[0], 4);
+  const Matrix moved = std::move(m);
+  EXPECT_EQ(moved.row(0)[1], 2);
+  EXPECT_EQ(m.rows(), 0u);  // NOLINT: what is moved from is empty
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 #include "core/names.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -15,54 +17,113 @@ namespace {
 
 // A slot holds a number + 1 in 32 bits.
 constexpr size_t kMostNames = std::numeric_limits<uint32_t>::max() - 1;
+// Borrowed names are looked through so often before a table is made: a table of a million names
+// costs as much as some dozen looks, and megabytes.
+constexpr uint32_t kLooks = 24;
+
+void check_layout(std::string_view bytes, std::span<const uint64_t> offsets,
+                  std::string_view where) {
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() != bytes.size() ||
+      !std::is_sorted(offsets.begin(), offsets.end())) {
+    throw fault(ErrorKind::kInput,
+                "{}: the offsets of the names do not fit their bytes; the file is damaged", where);
+  }
+  if (offsets.size() - 1 > kMostNames) {
+    throw fault(ErrorKind::kLimit, "{}: {} names, and more than {} cannot be told apart", where,
+                offsets.size() - 1, kMostNames);
+  }
+}
+
+size_t slots_for(size_t names) { return std::bit_ceil(names + names / 2 + 8); }
 
 }  // namespace
 
+struct Names::LazySlots {
+  std::atomic<uint32_t> asked{0};
+  std::once_flag once;
+  Slots slots;
+};
+
 Names Names::from_parts(std::string bytes, std::vector<uint64_t> offsets, std::string_view where) {
-  if (offsets.empty() || offsets.front() != 0 || offsets.back() != bytes.size() ||
-      !std::is_sorted(offsets.begin(), offsets.end())) {
-    throw Error(ErrorKind::kInput,
-                "{}: the offsets of the names do not fit their bytes; the file is damaged", where);
-  }
+  check_layout(bytes, offsets, where);
   Names names;
   names.bytes_ = std::move(bytes);
-  const size_t count = offsets.size() - 1;
-  if (count > kMostNames) {
-    throw Error(ErrorKind::kLimit, "{}: {} names, and more than {} cannot be told apart", where,
-                count, kMostNames);
-  }
   names.offsets_ = std::move(offsets);
-  names.slots_.assign(std::bit_ceil(count + count / 2 + 8), 0);
-  for (size_t i = 0; i < count; ++i) {
-    uint32_t& slot = names.slots_[names.slot_of(names[i])];
+  names.slots_.assign(slots_for(names.size()), 0);
+  for (size_t i = 0; i < names.size(); ++i) {
+    uint32_t& slot = names.slots_[names.slot_of(names[i], names.slots_)];
     if (slot != 0) {
-      throw Error(ErrorKind::kInput, "{}: the name {} stands twice", where, names[i]);
+      throw fault(ErrorKind::kInput, "{}: the name {} stands twice", where, names[i]);
     }
     slot = static_cast<uint32_t>(i + 1);
   }
   return names;
 }
 
-size_t Names::slot_of(std::string_view name) const {
-  const size_t mask = slots_.size() - 1;
-  for (size_t s = hash_bytes(name) & mask;; s = (s + 1) & mask) {
-    if (slots_[s] == 0 || (*this)[slots_[s] - 1] == name) return s;
+Names Names::borrowed(std::string_view bytes, std::span<const uint64_t> offsets,
+                      std::shared_ptr<const void> keep, std::string_view where) {
+  check_layout(bytes, offsets, where);
+  Names names;
+  names.lent_ = std::make_shared<const Lent>(
+      Lent{bytes, offsets, std::move(keep), std::make_shared<LazySlots>()});
+  return names;
+}
+
+size_t Names::slot_of(std::string_view name, const Slots& slots) const {
+  const size_t mask = slots.size() - 1;
+  for (size_t s = stable_hash(name) & mask;; s = (s + 1) & mask) {
+    if (slots[s] == 0 || (*this)[slots[s] - 1] == name) return s;
   }
 }
 
 std::optional<uint32_t> Names::find(std::string_view name) const {
+  if (lent_) return find_lent(name);
   if (slots_.empty()) return std::nullopt;
-  const uint32_t slot = slots_[slot_of(name)];
+  const uint32_t slot = slots_[slot_of(name, slots_)];
   if (slot == 0) return std::nullopt;
   return slot - 1;
 }
 
+std::optional<uint32_t> Names::find_lent(std::string_view name) const {
+  LazySlots& lazy = *lent_->slots;
+  if (lazy.asked.fetch_add(1, std::memory_order_relaxed) < kLooks) {
+    for (size_t i = 0; i < size(); ++i) {
+      if ((*this)[i] == name) return static_cast<uint32_t>(i);
+    }
+    return std::nullopt;
+  }
+  std::call_once(lazy.once, [&] {
+    Slots slots(slots_for(size()), 0);
+    for (size_t i = 0; i < size(); ++i) {
+      uint32_t& slot = slots[slot_of((*this)[i], slots)];
+      if (slot == 0) slot = static_cast<uint32_t>(i + 1);
+    }
+    lazy.slots = std::move(slots);
+  });
+  const uint32_t slot = lazy.slots[slot_of(name, lazy.slots)];
+  if (slot == 0) return std::nullopt;
+  return slot - 1;
+}
+
+void Names::make_own() {
+  if (!lent_) return;
+  bytes_ = std::string(lent_->bytes);
+  offsets_.assign(lent_->offsets.begin(), lent_->offsets.end());
+  lent_.reset();
+  slots_.assign(slots_for(size()), 0);
+  for (size_t i = 0; i < size(); ++i) {
+    uint32_t& slot = slots_[slot_of((*this)[i], slots_)];
+    if (slot == 0) slot = static_cast<uint32_t>(i + 1);
+  }
+}
+
 uint32_t Names::add(std::string_view name) {
+  make_own();
   if (3 * (size() + 1) > 2 * slots_.size()) grow();
-  uint32_t& slot = slots_[slot_of(name)];
+  uint32_t& slot = slots_[slot_of(name, slots_)];
   if (slot == 0) {
     if (size() >= kMostNames) {
-      throw Error(ErrorKind::kLimit, "more than {} distinct names", size());
+      throw fault(ErrorKind::kLimit, "more than {} distinct names", size());
     }
     bytes_ += name;
     offsets_.push_back(bytes_.size());
@@ -72,13 +133,16 @@ uint32_t Names::add(std::string_view name) {
 }
 
 void Names::reserve(size_t names) {
+  make_own();
   offsets_.reserve(names + 1);
   while (3 * names > 2 * slots_.size()) grow();
 }
 
 void Names::grow() {
   slots_.assign(std::max<size_t>(16, slots_.size() * 2), 0);
-  for (size_t i = 0; i < size(); ++i) slots_[slot_of((*this)[i])] = static_cast<uint32_t>(i + 1);
+  for (size_t i = 0; i < size(); ++i) {
+    slots_[slot_of((*this)[i], slots_)] = static_cast<uint32_t>(i + 1);
+  }
 }
 
 size_t edit_distance(std::string_view a, std::string_view b) {

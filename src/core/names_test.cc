@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
+#include <memory>
+#include <thread>
+#include <utility>
 
 #include "core/error.h"
 #include "core/rng.h"
@@ -115,6 +119,55 @@ TEST(SimilarSpellings, NearestFirstThenMostFrequent) {
   EXPECT_EQ(similar_spellings("elefant", names), (Found{"elephant"}));
   EXPECT_EQ(similar_spellings("zzzzzz", names), Found{});
   EXPECT_EQ(similar_spellings("x", Names()), Found{});
+}
+
+TEST(BorrowedNames, AreFoundFewOrMany) {
+  const auto store = std::make_shared<std::pair<std::string, std::vector<uint64_t>>>();
+  store->second.push_back(0);
+  for (int i = 0; i < 500; ++i) {
+    store->first += fmt::format("n{}", i);
+    store->second.push_back(store->first.size());
+  }
+  const Names names = Names::borrowed(store->first, store->second, store, "f");
+  ASSERT_EQ(names.size(), 500u);
+  for (int round = 0; round < 3; ++round) {  // by looking, then by the table
+    for (uint32_t i = 0; i < 500; i += 7) {
+      EXPECT_EQ(names.find(fmt::format("n{}", i)), i);
+      EXPECT_EQ(names.find(fmt::format("m{}", i)), std::nullopt);
+    }
+  }
+  Names more = names;  // to add to it, it must become its own
+  EXPECT_EQ(more.add("n3"), 3u);
+  EXPECT_EQ(more.add("new"), 500u);
+  EXPECT_EQ(more.find("new"), 500u);
+  EXPECT_EQ(names.size(), 500u);
+  EXPECT_EQ(more[499], "n499");
+}
+
+TEST(BorrowedNames, AreCheckedBeforeTheyAreUsed) {
+  const std::vector<uint64_t> beyond{0, 9}, falling{0, 2, 1, 3};
+  EXPECT_THROW(Names::borrowed("abc", beyond, nullptr, "f"), Error);
+  EXPECT_THROW(Names::borrowed("abc", falling, nullptr, "f"), Error);
+  EXPECT_THROW(Names::borrowed("abc", {}, nullptr, "f"), Error);
+}
+
+TEST(BorrowedNames, ManyThreadsMayAskAtOnce) {
+  std::string bytes;
+  std::vector<uint64_t> offsets{0};
+  for (int i = 0; i < 2000; ++i) {
+    bytes += fmt::format("w{}", i);
+    offsets.push_back(bytes.size());
+  }
+  const Names names = Names::borrowed(bytes, offsets, nullptr, "f");
+  std::vector<std::jthread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (uint32_t i = 0; i < 2000; i += 5) wrong += names.find(fmt::format("w{}", i)) != i;
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST(Rng, DrawsArePureFunctionsOfSeedStreamAndNumber) {
 TEST(Hash, ShortStringsSpreadOverHighAndLowBits) {
   std::vector<uint64_t> high(256), low(256);
   for (int i = 0; i < 50'000; ++i) {
-    const uint64_t h = hash_bytes(std::to_string(i));
+    const uint64_t h = stable_hash(std::to_string(i));
     ++high.at(h >> 56);
     ++low.at(h & 255);
   }
@@ -128,7 +128,7 @@ TEST(Hash, NoTwoShortStringsOfFewLettersCollide) {
       for (int c = 1; c < 256; ++c) {
         std::string s(length, '\0');
         s[place] = static_cast<char>(c);
-        seen.insert(hash_bytes(s));
+        seen.insert(stable_hash(s));
         ++made;
       }
     }

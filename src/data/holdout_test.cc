@@ -1,147 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a text that is taken out: fixed, small, whole pieces, and nothing lost.
+#include "data/holdout.h"
+
 #include <gtest/gtest.h>
-
-#include <algorithm>
-
-#include "core/rng.h"
-#include "data/test_files.h"
 
 namespace kith {
 namespace {
 
-uint64_t words_in(std::span<const WordId> ids) {
-  return ids.size() - static_cast<uint64_t>(std::count(ids.begin(), ids.end(), kSentenceEnd));
-}
-
-struct Layout {
-  size_t words;
-  size_t line;  // words a line; random up to this when `vary`
-  bool vary;
-  size_t types;
-};
-
-std::string text_of(const Layout& layout, uint64_t seed) {
-  Rng rng(seed, 0);
-  std::string out;
-  size_t left = 0;
-  for (size_t i = 0; i < layout.words; ++i) {
-    if (left == 0) {
-      if (i > 0) out += '\n';
-      left = layout.vary ? 1 + rng.below(static_cast<uint32_t>(layout.line)) : layout.line;
-    }
-    out += fmt::format("w{} ", rng.below(static_cast<uint32_t>(layout.types)));
-    --left;
-  }
-  return out;
-}
-
-TEST(Holdout, NoWordIsLostInAnyLayout) {
-  const TestFolder folder;
-  uint64_t taken = 0;
-  for (const size_t words : {100, 1999, 2000, 5000, 30'000, 300'000}) {
-    for (const size_t line : {1, 2, 10, 999, 1000, 1001, 2000, 2500, 1'000'000}) {
-      for (const int64_t holdout : {0, 1, 150, 50'000}) {
-        const std::string text = text_of({words, line, line == 10, 50}, words + line);
-        const Corpus corpus = Corpus::read({folder.write("text", text)},
-                                           {.min_count = 1, .holdout = holdout}, folder.path());
-        const std::vector<WordId> stream = stream_of(corpus);
-        const uint64_t held = words_in(corpus.held_out());
-        ASSERT_EQ(corpus.profile().kept, words);
-        ASSERT_EQ(words_in(stream), corpus.words());
-        ASSERT_EQ(corpus.words() + held, words);
-        ASSERT_LE(held, words / 100);
-        ASSERT_LE(held, static_cast<uint64_t>(holdout));
-        ASSERT_TRUE(words >= 2000 || held == 0);
-        // Each word is in one of the two as often as the vocabulary says.
-        std::vector<uint64_t> counts(corpus.vocabulary().words.size());
-        for (const auto& ids : {std::span<const WordId>(stream), corpus.held_out()}) {
-          for (const WordId id : ids) {
-            if (id != kSentenceEnd) ++counts.at(row_of(id));
-          }
-        }
-        ASSERT_EQ(counts, corpus.vocabulary().counts);
-        sentences_of(stream, corpus.vocabulary());  // checks the ends
-        for (const auto& piece : sentences_of(corpus.held_out(), corpus.vocabulary())) {
-          ASSERT_LE(piece.size(), 1000u);
-        }
-        taken += held;
-      }
-    }
-  }
-  EXPECT_GT(taken, 10'000u);
-}
-
-TEST(Holdout, TakesAboutWhatIsAllowed) {
-  const TestFolder folder;
-  for (const size_t line : {20, 1'000'000}) {
-    const auto path = folder.write("text", text_of({500'000, line, false, 50}, 1));
-    for (const int64_t holdout : {1000, 4000, 50'000}) {
-      const Corpus corpus = Corpus::read({path}, {.holdout = holdout}, folder.path());
-      const auto most = std::min<uint64_t>(static_cast<uint64_t>(holdout), 5000);
-      EXPECT_LE(words_in(corpus.held_out()), most);
-      // A draw of at least four units on average: none at all has a chance of 2 %, by a fixed seed.
-      EXPECT_GT(words_in(corpus.held_out()), 0u) << line << ' ' << holdout;
-    }
+TEST(HoldOut, TakesTheShareThatWasAskedFor) {
+  for (const double share : {0.0, 0.01, 0.3, 1.0}) {
+    const HoldOut held(share);
+    int taken = 0;
+    for (uint64_t key = 1; key <= 100'000; ++key) taken += held.takes(key);
+    // Four standard deviations of 100,000 draws are 580 at most.
+    EXPECT_NEAR(taken, share * 100'000, 600) << share;
   }
 }
 
-TEST(Holdout, WholeLinesGoAndTheOthersStayInOrder) {
-  const TestFolder folder;
-  const std::string text = text_of({100'000, 20, true, 100}, 4);
-  const Corpus corpus = Corpus::read({folder.write("text", text)}, {.min_count = 1}, folder.path());
-  const Lines stream = sentences_of(stream_of(corpus), corpus.vocabulary());
-  const Lines held = sentences_of(corpus.held_out(), corpus.vocabulary());
-  ASSERT_GT(held.size(), 10u);
-  size_t s = 0, h = 0;
-  for (const auto& line : plain_lines(text)) {
-    if (h < held.size() && line == held[h] && (s == stream.size() || line != stream[s])) {
-      ++h;
-    } else {
-      ASSERT_LT(s, stream.size());
-      ASSERT_EQ(line, stream[s++]);
-    }
-  }
-  EXPECT_EQ(s, stream.size());
-  EXPECT_EQ(h, held.size());
+TEST(HoldOut, ALargerShareTakesTheSameAndMore) {
+  const HoldOut few(0.1), many(0.3);
+  for (uint64_t key = 1; key < 10'000; ++key) EXPECT_LE(few.takes(key), many.takes(key));
 }
 
-// One line in which every word is another, so each piece can be told from where it came.
-TEST(Holdout, APieceOfALongLineLeavesASentenceEnd) {
-  const TestFolder folder;
-  std::string text;
-  const int words = 400'000;
-  for (int i = 0; i < words; ++i) text += fmt::format("{:06} ", i);
-  const Corpus corpus = Corpus::read({folder.write("text", text)}, {.min_count = 1}, folder.path());
-  std::vector<int> position;  // of each word of the vocabulary in the line
-  for (size_t i = 0; i < corpus.vocabulary().words.size(); ++i) {
-    position.push_back(std::stoi(std::string(corpus.vocabulary().words[i])));
-  }
-  std::vector<bool> seen(words);
-  size_t pieces = 0;
-  const auto check_runs = [&](std::span<const WordId> ids) {
-    std::optional<int> before;
-    for (const WordId id : ids) {
-      if (id == kSentenceEnd) {
-        ++pieces;
-        before.reset();
-        continue;
-      }
-      const int at = position.at(row_of(id));
-      if (before) {
-        ASSERT_EQ(at, *before + 1) << "neighbours that were none";
-      }
-      ASSERT_FALSE(seen[static_cast<size_t>(at)]);
-      seen[static_cast<size_t>(at)] = true;
-      before = at;
-    }
-  };
-  check_runs(corpus.held_out());
-  const size_t held = pieces;
-  check_runs(stream_of(corpus));
-  EXPECT_GE(held, 1u);
-  EXPECT_LE(pieces, 2 * held + 1);
-  EXPECT_EQ(std::count(seen.begin(), seen.end(), false), 0);
+TEST(HoldOut, AnotherSeedTakesOthers) {
+  const HoldOut a(0.5, 1), b(0.5, 2);
+  int both = 0;
+  for (uint64_t key = 1; key <= 10'000; ++key) both += a.takes(key) && b.takes(key);
+  EXPECT_NEAR(both, 2500, 250);
+}
+
+TEST(HoldOut, ASettingIsAShareOrANumber) {
+  EXPECT_EQ(HoldOut::wanted(std::nullopt, 1000, 10), 10u);
+  EXPECT_EQ(HoldOut::wanted(0.05, 1000, 10), 50u);
+  EXPECT_EQ(HoldOut::wanted(200, 1000, 10), 200u);
+  EXPECT_EQ(HoldOut::wanted(0.0, 1000, 10), 0u);
+  EXPECT_EQ(HoldOut::wanted(5000, 1000, 10), 500u) << "something must be left to learn from";
 }
 
 }  // namespace

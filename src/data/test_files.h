@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "data/corpus.h"
+#include "core/test_errors.h"
+#include "data/text/corpus.h"
 
 namespace kith {
 
@@ -62,7 +63,7 @@ inline std::map<std::string, uint64_t> plain_counts(const Lines& lines) {
 }
 
 inline std::vector<WordId> stream_of(const Corpus& corpus) {
-  std::vector<WordId> out(corpus.size());
+  std::vector<WordId> out(corpus.length());
   corpus.read(0, out);
   return out;
 }
@@ -80,19 +81,6 @@ inline Lines sentences_of(std::span<const WordId> ids, const Vocabulary& vocabul
   }
   EXPECT_TRUE(line.empty()) << "no sentence end at the very end";
   return out;
-}
-
-// The message of the Error that `work` throws, or "" if it throws none or one of another kind.
-template <class Work>
-std::string message_of(ErrorKind kind, const Work& work) {
-  try {
-    work();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), kind) << e.what();
-    return e.kind() == kind ? e.what() : "";
-  }
-  ADD_FAILURE() << "no error";
-  return "";
 }
 
 }  // namespace kith

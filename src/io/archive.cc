@@ -105,7 +105,7 @@ void check_checksum(std::string_view start, std::string_view data, const std::st
                     const std::string& where) {
   const size_t key = start.find(std::string(kChecksumKey) + stored + '"');
   if (key == std::string_view::npos || stored.size() != kNoDigits.size()) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the checksum {} in the header is not in our form; the file is damaged", where,
                 shown(stored));
   }
@@ -117,7 +117,7 @@ void check_checksum(std::string_view start, std::string_view data, const std::st
   hasher.add(data);
   const std::string found = hasher.digits();
   if (found != stored) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the file is damaged: its checksum is {} but its header says {}; restore it "
                 "from a copy or train again",
                 where, found, stored);
@@ -181,7 +181,7 @@ void ArchiveWriter::save(const std::string& path) const {
   const auto parts = in_file_order(tensors);
   std::string header = header_of(metadata, parts);
   if (header.size() - 8 > kMaxHeader) {
-    throw Error(ErrorKind::kLimit, "{}: the header would take {} bytes but {} is the most", path,
+    throw fault(ErrorKind::kLimit, "{}: the header would take {} bytes but {} is the most", path,
                 header.size() - 8, kMaxHeader);
   }
   Hasher hasher;
@@ -202,17 +202,17 @@ void ArchiveWriter::save(const std::string& path) const {
 Archive Archive::open(const std::string& path, bool checksum) {
   MappedFile file(path);
   Archive archive = from_bytes(file.bytes(), path, checksum);
-  archive.file_ = std::move(file);  // the bytes stay where they are
+  archive.file_ = std::make_shared<const MappedFile>(std::move(file));  // the bytes stay there
   return archive;
 }
 
 Archive Archive::from_bytes(std::span<const char> bytes, std::string where, bool checksum) {
   const std::string_view all(bytes.data(), bytes.size());
-  if (all.empty()) throw Error(ErrorKind::kInput, "{}: the file is empty, not a model", where);
+  if (all.empty()) throw fault(ErrorKind::kInput, "{}: the file is empty, not a model", where);
   uint64_t length = 0;
   std::memcpy(&length, all.data(), std::min<size_t>(8, all.size()));
   if (all.size() < 8 || length > all.size() - 8 || length > kMaxHeader) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: this is not a model file (safetensors), or it is cut off: it claims a header "
                 "of {} bytes and has {} in all",
                 where, length, all.size());
@@ -222,7 +222,7 @@ Archive Archive::from_bytes(std::span<const char> bytes, std::string where, bool
   if (checksum) {
     const auto stored = header.metadata.find("checksum");
     if (stored == header.metadata.end()) {
-      throw Error(ErrorKind::kInput,
+      throw fault(ErrorKind::kInput,
                   "{}: the file has no checksum, so it is no model of kith or is damaged; kith "
                   "import reads the vectors of other tools",
                   where);
@@ -251,7 +251,7 @@ Archive Archive::from_bytes(std::span<const char> bytes, std::string where, bool
 std::string Archive::metadata_at(const std::string& key) const {
   const auto found = metadata_.find(key);
   if (found == metadata_.end()) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the file does not say its {}; it is of another kind or another version",
                 where_, key);
   }
@@ -264,38 +264,23 @@ T Archive::number_at(const std::string& key) const {
   T value{};
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || stop != text.data() + text.size()) {
-    throw Error(ErrorKind::kInput, "{}: {} is {}, not a number", where_, key, text);
+    throw fault(ErrorKind::kInput, "{}: {} is {}, not a number", where_, key, text);
   }
   return value;
 }
 template uint64_t Archive::number_at(const std::string& key) const;
 template double Archive::number_at(const std::string& key) const;
 
-std::vector<double> Archive::numbers_at(const std::string& key) const {
-  const std::string text = metadata_at(key);
-  std::vector<double> out;
-  for (const char *p = text.data(), *end = p + text.size(); p < end; ++p) {
-    double value{};
-    const auto [stop, error] = std::from_chars(p, end, value);
-    if (error != std::errc{}) {
-      throw Error(ErrorKind::kInput, "{}: {} is {}, not numbers", where_, key, text);
-    }
-    out.push_back(value);
-    p = stop;
-  }
-  return out;
-}
-
 const Tensor& Archive::at(const std::string& name, DType type, size_t dimensions) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the file has no tensor {}; it is of another kind or another version", where_,
                 name);
   }
   const Tensor& t = found->second;
   if (t.dtype != type || t.shape.size() != dimensions) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: tensor {} must be of type {} with {} dimension{}; found {} with {}", where_,
                 name, name_of(type), dimensions, dimensions == 1 ? "" : "s", name_of(t.dtype),
                 t.shape.size());
@@ -303,13 +288,23 @@ const Tensor& Archive::at(const std::string& name, DType type, size_t dimensions
   return t;
 }
 
-Matrix Archive::matrix(const std::string& name) const {
+const Tensor& Archive::matrix_at(const std::string& name) const {
   const Tensor& t = at(name, DType::kF32, 2);
   // Rows of nothing cost no bytes, so a file could claim any number of them.
   if (t.shape[0] > 0 && t.shape[1] == 0) {
-    throw Error(ErrorKind::kInput, "{}: tensor {} has {} rows without columns", where_, name,
+    throw fault(ErrorKind::kInput, "{}: tensor {} has {} rows without columns", where_, name,
                 t.shape[0]);
   }
+  return t;
+}
+
+size_t Archive::bytes_of(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  return found == tensors_.end() ? 0 : total_bytes(found->second);
+}
+
+Matrix Archive::matrix(const std::string& name) const {
+  const Tensor& t = matrix_at(name);
   Matrix m(t.shape[0], t.shape[1]);
   for (size_t r = 0; r < m.rows(); ++r) {
     std::memcpy(m.row(r).data(), t.data + r * t.row_stride, t.row_bytes);
@@ -329,6 +324,24 @@ Names Archive::names(const std::string& name) const {
   const Tensor& bytes = at(name + ".bytes", DType::kU8, 1);
   return Names::from_parts(std::string(bytes.data, bytes.row_bytes),
                            values<uint64_t>(name + ".offsets"), where_);
+}
+
+// What is not where its type wants it (a file that another program wrote) is copied.
+Matrix Archive::borrowed_matrix(const std::string& name) const {
+  const Tensor& t = matrix_at(name);
+  const bool aligned = reinterpret_cast<uintptr_t>(t.data) % alignof(float) == 0;
+  if (!file_ || !aligned || t.shape[0] == 0) return matrix(name);
+  return Matrix::borrowed(reinterpret_cast<const float*>(t.data), t.shape[0], t.shape[1], file_);
+}
+
+Names Archive::borrowed_names(const std::string& name) const {
+  const Tensor& bytes = at(name + ".bytes", DType::kU8, 1);
+  const Tensor& offsets = at(name + ".offsets", DType::kU64, 1);
+  const bool aligned = reinterpret_cast<uintptr_t>(offsets.data) % alignof(uint64_t) == 0;
+  if (!file_ || !aligned) return names(name);
+  return Names::borrowed({bytes.data, bytes.row_bytes},
+                         {reinterpret_cast<const uint64_t*>(offsets.data), offsets.shape[0]}, file_,
+                         where_);
 }
 
 #define KITH_INSTANTIATE(T)                         \

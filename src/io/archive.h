@@ -11,7 +11,7 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,23 +59,27 @@ class Archive {
 
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   std::string metadata_at(const std::string& key) const;  // Error(kInput) if absent
-  // The same as a number, or as numbers with one space between them; Error(kInput) if it is not.
+  // The same as a number; Error(kInput) if it is not.
   template <class T>
   T number_at(const std::string& key) const;  // uint64_t, double
-  std::vector<double> numbers_at(const std::string& key) const;
   const std::map<std::string, Tensor>& tensors() const { return tensors_; }
   const std::string& where() const { return where_; }
   bool has(const std::string& name) const { return tensors_.contains(name); }
+  size_t bytes_of(const std::string& name) const;  // 0 if there is none
 
   // Copies out; Error(kInput) naming the tensor if it is absent, of another type or shape.
   Matrix matrix(const std::string& name) const;  // F32, two dimensions
   template <class T>
   std::vector<T> values(const std::string& name) const;  // one dimension
   Names names(const std::string& name) const;
+  // The same in place: the file stays mapped as long as they live.
+  Matrix borrowed_matrix(const std::string& name) const;
+  Names borrowed_names(const std::string& name) const;
 
  private:
   const Tensor& at(const std::string& name, DType type, size_t dimensions) const;
-  std::optional<MappedFile> file_;
+  const Tensor& matrix_at(const std::string& name) const;
+  std::shared_ptr<const MappedFile> file_;
   std::string where_;
   std::map<std::string, std::string> metadata_;
   std::map<std::string, Tensor> tensors_;

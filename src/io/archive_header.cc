@@ -93,7 +93,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   bool end_object() override {
     if (place_ == Place::kTensor) {
       if (seen_ != std::array{true, true, true}) {
-        throw Error(ErrorKind::kInput,
+        throw fault(ErrorKind::kInput,
                     "{}: tensor {} lacks dtype, shape or data_offsets; the file is damaged", where_,
                     shown(name_));
       }
@@ -110,7 +110,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   }
   bool binary(binary_t&) override { return wrong("binary data"); }
   bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the header is no JSON from its byte {} on; the file is damaged or of another "
                 "kind",
                 where_, position);
@@ -144,20 +144,20 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
     for (const DType type : kDTypes) {
       if (name == name_of(type)) return type;
     }
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: tensor {} has the type {}; the types read here are F32, F64, U8, I32, "
                 "U32, I64 and U64",
                 where_, shown(name_), shown(name));
   }
 
   [[noreturn]] bool wrong(std::string_view found) const {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the header has {} where it does not belong ({}{}); the file "
                 "is damaged or of another kind",
                 where_, found, name_.empty() ? "at its start" : "in the entry ", shown(name_));
   }
   [[noreturn]] void twice(const std::string& name) const {
-    throw Error(ErrorKind::kInput, "{}: the header has {} twice; the file is damaged", where_,
+    throw fault(ErrorKind::kInput, "{}: the header has {} twice; the file is damaged", where_,
                 shown(name));
   }
 
@@ -174,7 +174,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
 void check_range(const std::string& name, const ArchiveHeader::Entry& entry, uint64_t data_bytes,
                  std::string_view where) {
   if (entry.begin > entry.end || entry.end > data_bytes) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: tensor {} claims the bytes {} to {} but there are {} bytes of data; the file "
                 "is cut off or damaged",
                 where, shown(name), entry.begin, entry.end, data_bytes);
@@ -183,7 +183,7 @@ void check_range(const std::string& name, const ArchiveHeader::Entry& entry, uin
   bool fits = true;
   for (const uint64_t n : entry.shape) fits = fits && !__builtin_mul_overflow(bytes, n, &bytes);
   if (!fits || bytes != entry.end - entry.begin) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: tensor {} of shape [{}] and type {} does not fit its {} bytes; the file is "
                 "damaged",
                 where, shown(name), fmt::join(entry.shape, ", "), name_of(entry.dtype),
@@ -201,14 +201,14 @@ void check_tiling(const ArchiveHeader& header, uint64_t data_bytes, std::string_
   uint64_t reached = 0;
   for (const auto& [begin, end] : ranges) {
     if (begin != reached) {
-      throw Error(ErrorKind::kInput,
+      throw fault(ErrorKind::kInput,
                   "{}: the tensors {} at byte {} of the data; the file is damaged", where,
                   begin > reached ? "leave a hole" : "overlap", begin);
     }
     reached = end;
   }
   if (reached != data_bytes) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: {} bytes follow the last tensor; the file is damaged or was appended to",
                 where, data_bytes - reached);
   }
@@ -220,7 +220,7 @@ ArchiveHeader parse_archive_header(std::string_view json, uint64_t data_bytes,
                                    std::string_view where) {
   HeaderReader reader(where);
   if (json.empty() || json.front() != '{') {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: this is not a model file (safetensors): its header does not begin with {{",
                 where);
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "core/error.h"
 #include "io/test_files.h"
 
 namespace kith {

@@ -123,7 +123,7 @@ bool next_record(VectorInput& input, RecordReader& reader, std::string& place) {
     length += line.size() + 1;
   }
   if (result != Record::kWhole) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: a quote is not closed, or text follows a closed one; double the quotes that "
                 "belong to a name",
                 place);
@@ -134,14 +134,14 @@ bool next_record(VectorInput& input, RecordReader& reader, std::string& place) {
 void add_record(VectorBuilder& builder, const std::vector<std::string>& fields,
                 std::vector<float>& values, const std::string& place) {
   if (fields.size() != builder.dim() + 1) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: expected a name and {} numbers, found {} fields; correct or remove the line",
                 place, builder.dim(), fields.size());
   }
   for (size_t i = 0; i < builder.dim(); ++i) {
     const auto value = parse_float(trim(fields[i + 1]));
     if (!value) {
-      throw Error(ErrorKind::kInput, "{}: {} is no number (field {}); correct or remove the line",
+      throw fault(ErrorKind::kInput, "{}: {} is no number (field {}); correct or remove the line",
                   place, shown(fields[i + 1]), i + 2);
     }
     values[i] = *value;
@@ -176,7 +176,7 @@ NamedVectors read_csv(VectorInput& input, ReadReport& report) {
   std::string place;
   if (!next_record(input, reader, place) || reader.fields().size() < 2 ||
       reader.fields().size() - 1 > kMaxDim) {
-    throw Error(ErrorKind::kInput, "{}: expected lines of a name and up to {} numbers",
+    throw fault(ErrorKind::kInput, "{}: expected lines of a name and up to {} numbers",
                 input.where(), kMaxDim);
   }
   VectorBuilder builder(reader.fields().size() - 1);
@@ -186,18 +186,18 @@ NamedVectors read_csv(VectorInput& input, ReadReport& report) {
   return builder.finish(report, input.where());
 }
 
-void write_csv(const std::string& path, const Names& names, const Matrix& matrix) {
+void write_csv(const std::string& path, const Names& names, const Vectors& vectors) {
   AtomicFile file(path);
   fmt::memory_buffer line;
   const auto out = std::back_inserter(line);
   fmt::format_to(out, "name");
-  for (size_t i = 0; i < matrix.cols(); ++i) fmt::format_to(out, ",v{}", i + 1);
-  for (size_t r = 0; r < matrix.rows(); ++r) {
+  for (size_t i = 0; i < vectors.cols(); ++i) fmt::format_to(out, ",v{}", i + 1);
+  for_each_row(vectors, [&](size_t r, std::span<const float> row) {
     fmt::format_to(out, "\n{}", quoted_if_needed(names[r]));
-    for (const float x : matrix.row(r)) fmt::format_to(out, ",{:.9g}", x);
+    for (const float x : row) fmt::format_to(out, ",{:.9g}", x);
     file.write(std::string_view(line.data(), line.size()));
     line.clear();
-  }
+  });
   line.push_back('\n');
   file.write(std::string_view(line.data(), line.size()));
   file.commit();

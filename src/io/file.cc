@@ -62,6 +62,13 @@ int create_beside(const std::string& target, std::string& name) {
   }
 }
 
+// What only its owner could read stays so. Owner and group stay where we may say so; where we may
+// not, nobody but us can read what becomes ours.
+void take_permissions(int fd, const struct stat& from) {
+  const bool same_owner = ::fchown(fd, from.st_uid, from.st_gid) == 0;
+  ::fchmod(fd, from.st_mode & (same_owner ? 0777 : 0700));
+}
+
 int sync_fully(int fd) {
   int code;
   do {
@@ -77,7 +84,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   struct stat info;
   if (::fstat(fd.get(), &info) != 0) posix::fail(path, "read");
   if (!S_ISREG(info.st_mode)) {
-    throw Error(ErrorKind::kIo, "{}: a pipe or a device cannot be mapped; store it in a file first",
+    throw fault(ErrorKind::kIo, "{}: a pipe or a device cannot be mapped; store it in a file first",
                 path == "-" ? "standard input" : path);
   }
   if (info.st_size == 0) return;
@@ -111,7 +118,7 @@ AtomicFile::AtomicFile(std::string path)
   if (path_ == "-") {
     fd_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   } else if (::stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
-    throw Error(ErrorKind::kIo, "{}: this is a folder; name a file to write in it", path_);
+    throw fault(ErrorKind::kIo, "{}: this is a folder; name a file to write in it", path_);
   } else if (::stat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     // A pipe or a device is written to; a rename would put a file in its place.
     fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -119,6 +126,7 @@ AtomicFile::AtomicFile(std::string path)
     target_ = follow_link(path_);
     fd_ = create_beside(target_, temporary_);
     if (fd_ < 0) temporary_.clear();
+    if (fd_ >= 0 && ::stat(target_.c_str(), &info) == 0) take_permissions(fd_, info);
   }
   if (fd_ < 0) posix::fail(where_, "write there");
 }
@@ -195,7 +203,7 @@ void ScratchFile::flush() {
 
 void ScratchFile::read(uint64_t offset, std::span<char> out) const {
   if (offset > written_ || out.size() > written_ - offset) {
-    throw Error(ErrorKind::kIo, "{}: a scratch file of {} bytes was asked for {} bytes at {}",
+    throw fault(ErrorKind::kIo, "{}: a scratch file of {} bytes was asked for {} bytes at {}",
                 folder_, written_, out.size(), offset);
   }
   while (!out.empty()) {

@@ -54,6 +54,21 @@ TEST(Atomic, AFileMadeByItHasTheUsersUsualRights) {
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
+TEST(Atomic, AFileThatIsReplacedKeepsItsRights) {
+  const TempFolder folder;
+  for (const mode_t mode : {mode_t{0600}, mode_t{0640}, mode_t{0444}}) {
+    const std::string path = folder / std::to_string(mode);
+    put(path, "old");
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    AtomicFile file(path);
+    file.write("new");
+    file.commit();
+    struct stat info {};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, mode);
+  }
+}
+
 TEST(Atomic, FollowsALinkAndTakesTheLongestName) {
   const TempFolder folder;
   put(folder / "target", "old");

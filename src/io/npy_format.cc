@@ -99,7 +99,7 @@ class DictReader {
     return out;
   }
   [[noreturn]] void wrong() const {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the NumPy header is not understood at its byte {}; save the matrix again with "
                 "numpy.save",
                 where_, at_);
@@ -116,13 +116,13 @@ NpyHeader take_header(VectorInput& input) {
   uint32_t length = 0;
   const std::string_view bytes = input.take(width);
   if (version < 1 || version > 3 || bytes.size() < width) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the file is cut off or of another version of the NumPy format than 1 to 3",
                 input.where());
   }
   std::memcpy(&length, bytes.data(), width);
   if (length > kMaxNpyHeader || input.peek(length).size() < length) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the NumPy header claims {} bytes, which is more than there are or than 1 MiB; "
                 "the file is cut off or damaged",
                 input.where(), length);
@@ -133,18 +133,18 @@ NpyHeader take_header(VectorInput& input) {
 // Refuses what cannot be read as rows of numbers, with the way to make it so.
 void check_header(const NpyHeader& header, const std::string& where) {
   if (header.descr != "<f4" && header.descr != "<f8") {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the matrix has the type {} but <f4 or <f8 is needed; convert it with "
                 "a.astype(numpy.float32)",
                 where, shown(header.descr));
   }
   if (header.fortran_order) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the matrix is stored by columns; convert it with numpy.ascontiguousarray(a)",
                 where);
   }
   if (header.shape.size() != 2 || header.shape[1] == 0 || header.shape[1] > kMaxDim) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the array has the shape ({}) but rows and 1 to {} columns are needed", where,
                 fmt::join(header.shape, ", "), kMaxDim);
   }
@@ -162,7 +162,7 @@ class NameLines {
     if (!input_) return std::to_string(row);
     std::string_view line;
     if (!input_->line(line)) {
-      throw Error(ErrorKind::kInput, "{}: {} names for the {} rows of the matrix beside it",
+      throw fault(ErrorKind::kInput, "{}: {} names for the {} rows of the matrix beside it",
                   input_->where(), row, rows);
     }
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
@@ -171,7 +171,7 @@ class NameLines {
   void expect_end(uint64_t rows) {
     std::string_view line;
     if (input_ && input_->line(line)) {
-      throw Error(ErrorKind::kInput, "{}:{}: more names than the {} rows of the matrix beside it",
+      throw fault(ErrorKind::kInput, "{}:{}: more names than the {} rows of the matrix beside it",
                   input_->where(), input_->line_number(), rows);
     }
   }
@@ -203,7 +203,7 @@ NamedVectors read_npy(VectorInput& input, ReadReport& report) {
   for (uint64_t row = 0; row < rows; ++row) {
     const std::string_view bytes = input.take(row_bytes);
     if (bytes.size() < row_bytes) {
-      throw Error(ErrorKind::kInput,
+      throw fault(ErrorKind::kInput,
                   "{}: the header claims {} rows of {} bytes but the file ends in row {}; it is "
                   "cut off",
                   input.where(), rows, row_bytes, row + 1);
@@ -212,21 +212,21 @@ NamedVectors read_npy(VectorInput& input, ReadReport& report) {
     builder.add(names.next(row, rows), values, fmt::format("{}: row {}", input.where(), row + 1));
   }
   if (!input.peek(1).empty()) {
-    throw Error(ErrorKind::kInput, "{}: bytes follow the {} rows that the header claims",
+    throw fault(ErrorKind::kInput, "{}: bytes follow the {} rows that the header claims",
                 input.where(), rows);
   }
   names.expect_end(rows);
   return builder.finish(report, input.where());
 }
 
-void write_npy(const std::string& path, const Names& names, const Matrix& matrix) {
+void write_npy(const std::string& path, const Names& names, const Vectors& vectors) {
   if (path == "-") {
-    throw Error(ErrorKind::kUsage,
+    throw fault(ErrorKind::kUsage,
                 "npy makes two files, the matrix and its names, so it needs a file name");
   }
   std::string header =
-      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", matrix.rows(),
-                  matrix.cols());
+      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", vectors.rows(),
+                  vectors.cols());
   // The data begin at a multiple of 64 bytes, behind 10 bytes of prefix and a newline.
   header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 11, ' ');
   header += '\n';
@@ -236,12 +236,11 @@ void write_npy(const std::string& path, const Names& names, const Matrix& matrix
   file.write(std::string_view("\x01\x00", 2));
   file.write(std::span(reinterpret_cast<const char*>(&length), 2));
   file.write(header);
-  for (size_t r = 0; r < matrix.rows(); ++r) {
-    file.write(std::span(reinterpret_cast<const char*>(matrix.row(r).data()),
-                         matrix.cols() * sizeof(float)));
+  for_each_row(vectors, [&](size_t r, std::span<const float> row) {
+    file.write(std::span(reinterpret_cast<const char*>(row.data()), row.size_bytes()));
     list.write(names[r]);
     list.write("\n");
-  }
+  });
   list.commit();
   file.commit();
 }

@@ -52,7 +52,7 @@ std::string reason(int code) {
 }
 
 void fail(std::string_view where, std::string_view attempt, int code) {
-  throw Error(ErrorKind::kIo, "{}: cannot {}: {}{}", where, attempt, reason(code), remedy(code));
+  throw fault(ErrorKind::kIo, "{}: cannot {}: {}{}", where, attempt, reason(code), remedy(code));
 }
 
 Fd open_to_read(const std::string& path) {
@@ -66,7 +66,7 @@ Fd open_to_read(const std::string& path) {
   Fd file(fd);
   struct stat info;
   if (::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
-    throw Error(ErrorKind::kIo, "{}: this is a folder, not a file; name a file in it", path);
+    throw fault(ErrorKind::kIo, "{}: this is a folder, not a file; name a file in it", path);
   }
   return file;
 }

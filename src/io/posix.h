@@ -23,7 +23,6 @@ class Fd {
     return *this;
   }
   int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
   void reset(int fd = -1);
 
  private:

@@ -2,17 +2,20 @@
 // Streams of bytes: plain, gzip (RFC 1952, any number of members) and zstd (any number of frames).
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <new>
 #include <utility>
 
 #include "core/error.h"
+#include "core/waiting.h"
 #include "io/file.h"
 #include "io/posix.h"
 
@@ -20,6 +23,7 @@ namespace kith {
 namespace {
 
 constexpr size_t kPiece = size_t{1} << 20;
+constexpr int kPatience = 100;  // milliseconds between looks whether anybody still waits
 
 // Bytes that are not set to zero first: they are about to be overwritten.
 struct Buffer {
@@ -45,7 +49,7 @@ class RawInput {
   // Fills the buffer up to `least` bytes or the end without giving any away.
   std::string_view peek(size_t least) {
     while (ahead_ < least) {
-      const size_t n = posix::read_some(fd_.get(), buffer_.span().subspan(ahead_), where_);
+      const size_t n = read(buffer_.span().subspan(ahead_));
       if (n == 0) break;
       ahead_ += n;
     }
@@ -54,7 +58,7 @@ class RawInput {
 
   // The next piece, valid until the next call; empty at the end.
   std::span<const char> next() {
-    if (ahead_ == 0 && !ended_) ahead_ = posix::read_some(fd_.get(), buffer_.span(), where_);
+    if (ahead_ == 0 && !ended_) ahead_ = read(buffer_.span());
     const size_t n = std::exchange(ahead_, 0);
     ended_ = n == 0;  // a terminal says "end" once; asking again would wait for more
     given_ += n;
@@ -69,6 +73,19 @@ class RawInput {
   const std::string& where() const { return where_; }
 
  private:
+  // A pipe or a terminal may keep us waiting.
+  size_t read(std::span<char> out) {
+    Waiting::check();
+    struct pollfd coming {
+      fd_.get(), POLLIN, 0
+    };
+    for (int n = 0; size_ < 0 && (n == 0 || (n < 0 && errno == EINTR));) {
+      n = ::poll(&coming, 1, kPatience);
+      Waiting::check();
+    }
+    return posix::read_some(fd_.get(), out, where_);
+  }
+
   std::string where_;
   posix::Fd fd_;
   Buffer buffer_{kPiece};
@@ -89,13 +106,13 @@ class PlainSource final : public ByteSource {
 };
 
 [[noreturn]] void cut_off(const RawInput& input, const char* format) {
-  throw Error(ErrorKind::kInput,
+  throw fault(ErrorKind::kInput,
               "{}: the {} data end too early; the file is cut off, so fetch or make it again",
               input.where(), format);
 }
 
 [[noreturn]] void damaged(const RawInput& input, const char* format, const char* detail) {
-  throw Error(ErrorKind::kInput,
+  throw fault(ErrorKind::kInput,
               "{}: the {} data are damaged ({}); check the file, and fetch or make it again",
               input.where(), format, detail);
 }

@@ -5,7 +5,9 @@
 
 #include <thread>
 
+#include "core/error.h"
 #include "core/rng.h"
+#include "core/waiting.h"
 #include "io/file.h"
 #include "io/test_files.h"
 
@@ -117,6 +119,35 @@ TEST(Source, ReadsStandardInputFromAPipe) {
     });
     const AsStandardInput input(ends[0]);
     EXPECT_EQ(drain("-"), text);
+  }
+}
+
+// A pipe that stays silent, before its first byte and after it.
+TEST(Source, WaitingEndsWhenNobodyWantsTheBytes) {
+  const TempFolder folder;
+  const std::string path = folder / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  for (const std::string_view first : {"", "some bytes"}) {
+    const int writer = ::open(path.c_str(), O_RDWR);
+    ASSERT_GE(writer, 0);
+    ASSERT_EQ(::write(writer, first.data(), first.size()), std::ssize(first));
+    Context context(1);
+    std::thread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      context.cancel();
+    });
+    try {
+      const Waiting waiting(context);
+      const auto source = open_source(path);
+      EXPECT_EQ(std::string(source->next().data(), first.size()), first);
+      source->next();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::kCancelled);
+    }
+    later.join();
+    ::close(writer);
+    Waiting::check();  // nobody is asked any more
   }
 }
 

@@ -37,12 +37,12 @@ std::string_view parse_line(std::string_view line, std::span<float> values,
     const std::string_view field = cut_last_field(rest);
     const std::optional<float> value = parse_float(field);
     if (rest.empty()) {
-      throw Error(ErrorKind::kInput,
+      throw fault(ErrorKind::kInput,
                   "{}: expected a word and {} numbers, found {} fields; correct or remove the line",
                   place, values.size(), values.size() - i);
     }
     if (!value) {
-      throw Error(ErrorKind::kInput,
+      throw fault(ErrorKind::kInput,
                   "{}: expected a word and {} numbers, but {} is no number; correct or remove the "
                   "line",
                   place, values.size(), shown(field));
@@ -64,7 +64,7 @@ void read_lines(VectorInput& input, VectorBuilder& builder, bool spaces) {
     if (std::any_of(name.begin(), name.end(), is_space)) {
       std::string_view before = name;
       if (!spaces || parse_float(cut_last_field(before))) {
-        throw Error(ErrorKind::kInput,
+        throw fault(ErrorKind::kInput,
                     "{}: more than a word and {} numbers (the word would be {}); correct or remove "
                     "the line",
                     place, builder.dim(), shown(name));
@@ -74,16 +74,16 @@ void read_lines(VectorInput& input, VectorBuilder& builder, bool spaces) {
   }
 }
 
-void write_rows(AtomicFile& file, const Names& names, const Matrix& matrix) {
+void write_rows(AtomicFile& file, const Names& names, const Vectors& vectors) {
   fmt::memory_buffer line;
-  for (size_t r = 0; r < matrix.rows(); ++r) {
+  for_each_row(vectors, [&](size_t r, std::span<const float> row) {
     line.clear();
     line.append(names[r]);
     // Nine significant digits bring every float back.
-    for (const float x : matrix.row(r)) fmt::format_to(std::back_inserter(line), " {:.9g}", x);
+    for (const float x : row) fmt::format_to(std::back_inserter(line), " {:.9g}", x);
     line.push_back('\n');
     file.write(std::string_view(line.data(), line.size()));
-  }
+  });
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ NamedVectors read_word2vec_text(VectorInput& input, ReadReport& report) {
   VectorBuilder builder(header.dim);
   read_lines(input, builder, false);
   if (builder.added() != header.rows) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the first line claims {} vectors but {} follow; the file is cut off, or its "
                 "first line must be corrected",
                 input.where(), header.rows, builder.added());
@@ -119,14 +119,14 @@ NamedVectors read_glove(VectorInput& input, ReadReport& report) {
   while (trim(first).empty()) {
     std::string_view line;
     if (!input.line(line)) {
-      throw Error(ErrorKind::kInput, "{}: there is no vector in the file", input.where());
+      throw fault(ErrorKind::kInput, "{}: there is no vector in the file", input.where());
     }
     first = line;
   }
   const std::string place = fmt::format("{}:{}", input.where(), input.line_number());
   const size_t dim = split_text_line(first).numbers;
   if (dim == 0 || dim > kMaxDim) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: expected a word and its numbers, found {}; this is no file of vectors", place,
                 shown(first));
   }
@@ -138,16 +138,16 @@ NamedVectors read_glove(VectorInput& input, ReadReport& report) {
   return builder.finish(report, input.where());
 }
 
-void write_word2vec_text(const std::string& path, const Names& names, const Matrix& matrix) {
+void write_word2vec_text(const std::string& path, const Names& names, const Vectors& vectors) {
   AtomicFile file(path);
-  file.write(fmt::format("{} {}\n", matrix.rows(), matrix.cols()));
-  write_rows(file, names, matrix);
+  file.write(fmt::format("{} {}\n", vectors.rows(), vectors.cols()));
+  write_rows(file, names, vectors);
   file.commit();
 }
 
-void write_glove(const std::string& path, const Names& names, const Matrix& matrix) {
+void write_glove(const std::string& path, const Names& names, const Vectors& vectors) {
   AtomicFile file(path);
-  write_rows(file, names, matrix);
+  write_rows(file, names, vectors);
   file.commit();
 }
 

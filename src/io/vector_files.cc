@@ -38,14 +38,14 @@ constexpr Other kOthers[] = {
 void refuse_known_others(std::string_view start, const std::string& where) {
   for (const Other& other : kOthers) {
     if (start.starts_with(other.magic)) {
-      throw Error(ErrorKind::kInput, "{}: this is {}", where, other.advice);
+      throw fault(ErrorKind::kInput, "{}: this is {}", where, other.advice);
     }
   }
 }
 
 VectorFormat recognise(VectorInput& input) {
   std::string_view start = input.peek(kWindow);
-  if (start.empty()) throw Error(ErrorKind::kInput, "{}: the file is empty", input.where());
+  if (start.empty()) throw fault(ErrorKind::kInput, "{}: the file is empty", input.where());
   refuse_known_others(start, input.where());
   if (start.starts_with(kNpyMagic)) return VectorFormat::kNpy;
   if (is_safetensors(start)) return VectorFormat::kSafetensors;
@@ -65,7 +65,7 @@ std::string matrix_name(const Archive& archive) {
   for (const auto& [name, t] : archive.tensors()) {
     if (t.dtype != DType::kF32 || t.shape.size() != 2) continue;
     if (!found.empty()) {
-      throw Error(ErrorKind::kInput,
+      throw fault(ErrorKind::kInput,
                   "{}: there are several matrices ({}, {}), so which one holds the vectors is not "
                   "clear; keep one of them",
                   archive.where(), shown(found), shown(name));
@@ -73,7 +73,7 @@ std::string matrix_name(const Archive& archive) {
     found = name;
   }
   if (found.empty()) {
-    throw Error(ErrorKind::kInput, "{}: there is no tensor of type F32 with two dimensions",
+    throw fault(ErrorKind::kInput, "{}: there is no tensor of type F32 with two dimensions",
                 archive.where());
   }
   return found;
@@ -90,7 +90,7 @@ std::optional<Names> row_names(const Archive& archive, size_t rows) {
   }
   if (fitting.size() == 1) return archive.names(fitting[0]);
   if (fitting.empty() && others.empty()) return std::nullopt;
-  throw Error(ErrorKind::kInput,
+  throw fault(ErrorKind::kInput,
               "{}: {} lists of names fit the {} rows of the matrix, so their names are not clear",
               archive.where(), fitting.empty() ? "no" : "several", rows);
 }
@@ -99,7 +99,7 @@ std::optional<Names> row_names(const Archive& archive, size_t rows) {
 NamedVectors vectors_of(const Archive& archive, ReadReport& report) {
   const Matrix matrix = archive.matrix(matrix_name(archive));
   if (matrix.cols() > kMaxDim) {
-    throw Error(ErrorKind::kInput, "{}: vectors of {} values; {} is the most", archive.where(),
+    throw fault(ErrorKind::kInput, "{}: vectors of {} values; {} is the most", archive.where(),
                 matrix.cols(), kMaxDim);
   }
   const std::optional<Names> names = row_names(archive, matrix.rows());
@@ -119,7 +119,7 @@ NamedVectors vectors_of(const Archive& archive, ReadReport& report) {
 
 void check_writable(VectorFormat format, std::string_view name) {
   const auto refuse = [&](std::string_view why) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "the name \"{}\" {}; export as csv or safetensors, which take any name",
                 shown(name), why);
   };
@@ -150,18 +150,18 @@ void check_writable(VectorFormat format, std::string_view name) {
   if (name.empty()) refuse("is empty, which text formats cannot hold");
 }
 
-void check_vectors(VectorFormat format, const Names& names, const Matrix& matrix) {
-  if (names.size() != matrix.rows()) {
-    throw Error(ErrorKind::kUsage, "{} names for {} vectors", names.size(), matrix.rows());
+void check_vectors(VectorFormat format, const Names& names, const Vectors& vectors) {
+  if (names.size() != vectors.rows()) {
+    throw fault(ErrorKind::kUsage, "{} names for {} vectors", names.size(), vectors.rows());
   }
-  for (size_t r = 0; r < matrix.rows(); ++r) {
+  for_each_row(vectors, [&](size_t r, std::span<const float> row) {
     check_writable(format, names[r]);
-    if (!std::ranges::all_of(matrix.row(r), [](float x) { return std::isfinite(x); })) {
-      throw Error(ErrorKind::kInput,
+    if (!std::ranges::all_of(row, [](float x) { return std::isfinite(x); })) {
+      throw fault(ErrorKind::kInput,
                   "the vector of \"{}\" has values that are not finite, so it is not written",
                   shown(names[r]));
     }
-  }
+  });
 }
 
 }  // namespace
@@ -194,9 +194,10 @@ NamedVectors read_safetensors(VectorInput& input, ReadReport& report) {
   return vectors_of(archive, report);
 }
 
-void write_safetensors(const std::string& path, const Names& names, const Matrix& matrix) {
+void write_safetensors(const std::string& path, const Names& names, const Vectors& vectors) {
   ArchiveWriter writer;
   writer.metadata["kind"] = "vectors";
+  const Matrix matrix = read_all(vectors);
   writer.tensors["vectors"] = tensor_of(matrix);
   writer.add_names("names", names);
   writer.save(path);
@@ -224,21 +225,21 @@ NamedVectors read_vectors(const std::string& path, ReadReport* report) {
 }
 
 void write_vectors(const std::string& path, VectorFormat format, const Names& names,
-                   const Matrix& matrix) {
-  check_vectors(format, names, matrix);
+                   const Vectors& vectors) {
+  check_vectors(format, names, vectors);
   switch (format) {
     case VectorFormat::kWord2vecBin:
-      return write_word2vec_bin(path, names, matrix);
+      return write_word2vec_bin(path, names, vectors);
     case VectorFormat::kWord2vecText:
-      return write_word2vec_text(path, names, matrix);
+      return write_word2vec_text(path, names, vectors);
     case VectorFormat::kGlove:
-      return write_glove(path, names, matrix);
+      return write_glove(path, names, vectors);
     case VectorFormat::kNpy:
-      return write_npy(path, names, matrix);
+      return write_npy(path, names, vectors);
     case VectorFormat::kCsv:
-      return write_csv(path, names, matrix);
+      return write_csv(path, names, vectors);
     case VectorFormat::kSafetensors:
-      return write_safetensors(path, names, matrix);
+      return write_safetensors(path, names, vectors);
   }
 }
 

@@ -8,6 +8,8 @@
 
 #include "core/matrix.h"
 #include "core/names.h"
+#include "core/vectors.h"
+#include "kith/vector_format.h"
 
 namespace kith {
 
@@ -17,8 +19,6 @@ struct NamedVectors {
   Matrix matrix;                 // names.size() rows
   std::vector<uint64_t> counts;  // per name, or empty when unknown
 };
-
-enum class VectorFormat { kWord2vecBin, kWord2vecText, kGlove, kNpy, kCsv, kSafetensors };
 
 // Recognises the format from the bytes and reads it; plain, gzip or zstd. Memory never exceeds what
 // the bytes of the file justify. Bad input is Error(kInput) with file, line and what was found:
@@ -39,6 +39,10 @@ NamedVectors read_vectors(const std::string& path, ReadReport* report = nullptr)
 // A name that the format cannot hold (white space in word2vec text or binary, a line break in npy)
 // is Error(kInput) that shows it, and so is a value that is not finite; then nothing is written.
 void write_vectors(const std::string& path, VectorFormat format, const Names& names,
-                   const Matrix& matrix);
+                   const Vectors& vectors);
+inline void write_vectors(const std::string& path, VectorFormat format, const Names& names,
+                          const Matrix& matrix) {
+  write_vectors(path, format, names, MatrixVectors(matrix));
+}
 
 }  // namespace kith

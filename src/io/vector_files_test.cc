@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/error.h"
 #include "core/rng.h"
 #include "io/archive.h"
 #include "io/test_files.h"

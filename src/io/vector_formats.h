@@ -42,11 +42,11 @@ struct TextLine {
 };
 TextLine split_text_line(std::string_view line);
 
-void write_word2vec_bin(const std::string& path, const Names& names, const Matrix& matrix);
-void write_word2vec_text(const std::string& path, const Names& names, const Matrix& matrix);
-void write_glove(const std::string& path, const Names& names, const Matrix& matrix);
-void write_csv(const std::string& path, const Names& names, const Matrix& matrix);
-void write_npy(const std::string& path, const Names& names, const Matrix& matrix);
-void write_safetensors(const std::string& path, const Names& names, const Matrix& matrix);
+void write_word2vec_bin(const std::string& path, const Names& names, const Vectors& vectors);
+void write_word2vec_text(const std::string& path, const Names& names, const Vectors& vectors);
+void write_glove(const std::string& path, const Names& names, const Vectors& vectors);
+void write_csv(const std::string& path, const Names& names, const Vectors& vectors);
+void write_npy(const std::string& path, const Names& names, const Vectors& vectors);
+void write_safetensors(const std::string& path, const Names& names, const Vectors& vectors);
 
 }  // namespace kith

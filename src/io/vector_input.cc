@@ -36,7 +36,7 @@ bool VectorInput::line(std::string_view& out) {
     }
     searched = buffer_.size() - at_;
     if (searched > kMaxLine) {
-      throw Error(ErrorKind::kInput,
+      throw fault(ErrorKind::kInput,
                   "{}:{}: a line of more than {} MiB; this is no file of vectors", where_,
                   line_number_ + 1, kMaxLine >> 20);
     }
@@ -81,7 +81,7 @@ void VectorBuilder::add(std::string_view name, std::span<const float> values,
   ++added_;
   for (size_t i = 0; i < dim_; ++i) {
     if (!std::isfinite(values[i])) {
-      throw Error(ErrorKind::kInput,
+      throw fault(ErrorKind::kInput,
                   "{}: value {} of {} is {}, but only finite numbers can be used; correct or "
                   "remove the vector",
                   place, i + 1, shown(name), values[i]);
@@ -103,7 +103,7 @@ void VectorBuilder::add(std::string_view name, std::span<const float> values,
 
 NamedVectors VectorBuilder::finish(ReadReport& report, std::string_view where) {
   if (names_.size() == 0) {
-    throw Error(ErrorKind::kInput, "{}: there is no vector in the file", where);
+    throw fault(ErrorKind::kInput, "{}: there is no vector in the file", where);
   }
   Matrix matrix(names_.size(), dim_);
   for (size_t c = 0; c < chunks_.size(); ++c) {

@@ -35,14 +35,14 @@ std::string take_name(VectorInput& input, uint64_t row) {
   size_t space = ahead.find(' ');
   if (space == std::string_view::npos) space = (ahead = input.peek(kMaxName)).find(' ');
   if (space == std::string_view::npos || space > kMaxName) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: vector {}: no name with a space behind it; the file is cut off or damaged",
                 input.where(), row + 1);
   }
   std::string name(ahead.substr(0, space));
   input.take(space + 1);
   if (name.empty()) {
-    throw Error(ErrorKind::kInput, "{}: vector {} has an empty name; the file is damaged",
+    throw fault(ErrorKind::kInput, "{}: vector {} has an empty name; the file is damaged",
                 input.where(), row + 1);
   }
   return name;
@@ -70,7 +70,7 @@ Word2vecHeader take_word2vec_header(VectorInput& input) {
   input.line(line);
   const auto header = parse_word2vec_header(line);
   if (!header || header->dim == 0 || header->dim > kMaxDim) {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: the first line must say how many vectors there are and their length from 1 to "
                 "{}; found {}",
                 input.where(), kMaxDim, shown(line));
@@ -96,14 +96,14 @@ NamedVectors read_word2vec_bin(VectorInput& input, ReadReport& report) {
   const size_t bytes = header.dim * sizeof(float);
   for (uint64_t row = 0; row < header.rows; ++row) {
     if (input.peek(2).size() < 2) {
-      throw Error(ErrorKind::kInput,
+      throw fault(ErrorKind::kInput,
                   "{}: the header claims {} vectors but the file ends after {}; it is cut off",
                   input.where(), header.rows, row);
     }
     const std::string name = take_name(input, row);
     const std::string_view data = input.take(bytes);
     if (data.size() < bytes) {
-      throw Error(ErrorKind::kInput,
+      throw fault(ErrorKind::kInput,
                   "{}: the file ends inside vector {} of {} ({} of {} bytes); it is cut off",
                   input.where(), row + 1, header.rows, data.size(), bytes);
     }
@@ -112,23 +112,22 @@ NamedVectors read_word2vec_bin(VectorInput& input, ReadReport& report) {
   }
   const std::string_view rest = input.peek(2);
   if (!rest.empty() && rest != "\n") {
-    throw Error(ErrorKind::kInput,
+    throw fault(ErrorKind::kInput,
                 "{}: bytes follow the {} vectors that the header claims; the file is damaged",
                 input.where(), header.rows);
   }
   return builder.finish(report, input.where());
 }
 
-void write_word2vec_bin(const std::string& path, const Names& names, const Matrix& matrix) {
+void write_word2vec_bin(const std::string& path, const Names& names, const Vectors& vectors) {
   AtomicFile file(path);
-  file.write(fmt::format("{} {}\n", matrix.rows(), matrix.cols()));
-  for (size_t r = 0; r < matrix.rows(); ++r) {
+  file.write(fmt::format("{} {}\n", vectors.rows(), vectors.cols()));
+  for_each_row(vectors, [&](size_t r, std::span<const float> row) {
     file.write(names[r]);
     file.write(" ");
-    file.write(std::span(reinterpret_cast<const char*>(matrix.row(r).data()),
-                         matrix.cols() * sizeof(float)));
+    file.write(std::span(reinterpret_cast<const char*>(row.data()), row.size_bytes()));
     file.write("\n");
-  }
+  });
   file.commit();
 }
 

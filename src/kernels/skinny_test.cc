@@ -10,20 +10,12 @@
 #include <vector>
 
 #include "core/rng.h"
+#include "kernels/test_targets.h"
 
 namespace kith {
 namespace {
 
-// Runs each check on every instruction set this machine has.
-class Skinny : public testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override { use(GetParam()); }
-  void TearDown() override { use(0); }
-  static void use(int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
+class Skinny : public EveryTarget {};
 
 Matrix random(size_t rows, size_t cols, uint64_t seed) {
   Matrix out(rows, cols);
@@ -99,10 +91,6 @@ TEST_P(Skinny, ProductsInDouble) {
       }
     }
   }
-}
-
-std::string target_name(const testing::TestParamInfo<int64_t>& info) {
-  return hwy::TargetName(info.param);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllTargets, Skinny, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),

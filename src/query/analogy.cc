@@ -23,9 +23,9 @@ double dot(std::span<const float> a, std::span<const float> b) {
 }
 
 // 1 / |b - a + c|, which turns the sum of three cosines into a cosine; 0 if there is no direction.
-float scale_of(const Space& space, const Analogy& question) {
-  const Matrix& unit = space.unit();
-  const auto a = unit.row(question.a), b = unit.row(question.b), c = unit.row(question.c);
+float scale_of(const Index& index, const Analogy& question) {
+  const auto a = index.unit_row(question.a), b = index.unit_row(question.b),
+             c = index.unit_row(question.c);
   double squares = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     const double x = static_cast<double>(b[i]) - a[i] + c[i];
@@ -36,24 +36,24 @@ float scale_of(const Space& space, const Analogy& question) {
 
 class AnalogyTile {
  public:
-  AnalogyTile(const Space& space, std::span<const Analogy> questions, AnalogyRule rule)
+  AnalogyTile(const Index& index, std::span<const Analogy> questions, AnalogyRule rule)
       : rule_(rule),
         questions_(questions),
         words_(words_of(questions)),
-        unit_(words_.size(), space.dim()),
-        block_(space.unit().view(), space.dim()),
-        collector_(space.zero_rows(), block_.capacity()),
+        unit_(words_.size(), index.dim()),
+        block_(index.vectors()),
+        collector_(block_.capacity()),
         cosines_(words_.size(), block_.capacity()),
         scores_(1, block_.capacity()) {
     for (size_t i = 0; i < words_.size(); ++i) {
-      const auto row = space.unit().row(words_[i]);
-      std::copy(row.begin(), row.end(), unit_.row(i).begin());
+      std::ranges::copy(index.unit_row(words_[i]), unit_.row(i).begin());
     }
-    for (const Analogy& question : questions) scales_.push_back(scale_of(space, question));
+    for (const Analogy& question : questions) scales_.push_back(scale_of(index, question));
   }
 
-  void run(const query::Tile& tile, std::span<query::TopList> best) {
+  void run(const query::Tile& tile, std::span<query::TopList> best, const Context& context) {
     for (size_t row = tile.row_first; row < tile.row_last; row += block_.capacity()) {
+      context.check();
       block_.load(row, std::min(block_.capacity(), tile.row_last - row));
       block_.score(std::as_const(unit_).view(), words_.size(), cosines_.view());
       for (size_t q = 0; q < questions_.size(); ++q) answer(q, best[q]);
@@ -103,36 +103,36 @@ class AnalogyTile {
 
 }  // namespace
 
-std::vector<std::vector<Neighbour>> analogies(const Space& space,
-                                              std::span<const Analogy> questions, AnalogyRule rule,
-                                              const SearchOptions& options) {
-  return query::search_tiles(space.size(), questions.size(), kTileQuestions, options,
+std::vector<std::vector<Hit>> analogies(const Index& index, std::span<const Analogy> questions,
+                                        AnalogyRule rule, const SearchOptions& options,
+                                        const Context& context) {
+  return query::search_tiles(index.size(), questions.size(), kTileQuestions, options, context,
                              [&](const query::Tile& tile, std::span<query::TopList> best) {
                                const auto asked =
                                    questions.subspan(tile.first, tile.last - tile.first);
-                               AnalogyTile(space, asked, rule).run(tile, best);
+                               AnalogyTile(index, asked, rule).run(tile, best, context);
                              });
 }
 
-std::vector<Neighbour> analogy(const Space& space, uint32_t a, uint32_t b, uint32_t c,
-                               AnalogyRule rule, const SearchOptions& options) {
+std::vector<Hit> analogy(const Index& index, uint32_t a, uint32_t b, uint32_t c, AnalogyRule rule,
+                         const SearchOptions& options, const Context& context) {
   const Analogy question{a, b, c};
-  return analogies(space, {&question, 1}, rule, options).front();
+  return analogies(index, {&question, 1}, rule, options, context).front();
 }
 
-float cosine(const Space& space, uint32_t a, uint32_t b) {
-  return static_cast<float>(dot(space.unit().row(a), space.unit().row(b)));
+float cosine(const Index& index, uint32_t a, uint32_t b) {
+  return static_cast<float>(dot(index.unit_row(a), index.unit_row(b)));
 }
 
-std::vector<float> fit_with_others(const Space& space, std::span<const uint32_t> rows) {
-  std::vector<double> sum(space.dim());
+std::vector<float> fit_with_others(const Index& index, std::span<const uint32_t> rows) {
+  std::vector<std::vector<float>> units;
+  std::vector<double> sum(index.dim());
   for (const uint32_t row : rows) {
-    const auto unit = space.unit().row(row);
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] += unit[i];
+    units.push_back(index.unit_row(row));
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += units.back()[i];
   }
   std::vector<float> fits;
-  for (const uint32_t row : rows) {
-    const auto unit = space.unit().row(row);
+  for (const std::vector<float>& unit : units) {
     double product = 0, squares = 0;  // the others: the sum without this word
     for (size_t i = 0; i < sum.size(); ++i) {
       const double others = sum[i] - unit[i];

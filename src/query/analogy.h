@@ -6,14 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "query/neighbours.h"
+#include "kith/analogy_rule.h"
+#include "query/index.h"
 
 namespace kith {
-
-enum class AnalogyRule {
-  kAdd,  // 3CosAdd: argmax cos(x, b - a + c), unit vectors
-  kMul,  // 3CosMul: argmax cos'(x,b) cos'(x,c) / (cos'(x,a) + 1e-3), cos' = (1 + cos) / 2
-};
 
 // The rows of a question a : b = c : ?
 struct Analogy {
@@ -22,16 +18,16 @@ struct Analogy {
 
 // The best answers to each question, the three given words excluded. Cheaper by far than a search
 // for b - a + c: only the distinct words of the questions are compared with the rows.
-std::vector<std::vector<Neighbour>> analogies(const Space& space,
-                                              std::span<const Analogy> questions, AnalogyRule rule,
-                                              const SearchOptions& options);
+std::vector<std::vector<Hit>> analogies(const Index& index, std::span<const Analogy> questions,
+                                        AnalogyRule rule, const SearchOptions& options,
+                                        const Context& context);
 // The same for one question.
-std::vector<Neighbour> analogy(const Space& space, uint32_t a, uint32_t b, uint32_t c,
-                               AnalogyRule rule, const SearchOptions& options);
+std::vector<Hit> analogy(const Index& index, uint32_t a, uint32_t b, uint32_t c, AnalogyRule rule,
+                         const SearchOptions& options, const Context& context);
 
-float cosine(const Space& space, uint32_t a, uint32_t b);
+float cosine(const Index& index, uint32_t a, uint32_t b);
 
 // For each word its cosine with the mean of the others' unit vectors; the smallest is the odd one.
-std::vector<float> fit_with_others(const Space& space, std::span<const uint32_t> rows);
+std::vector<float> fit_with_others(const Index& index, std::span<const uint32_t> rows);
 
 }  // namespace kith

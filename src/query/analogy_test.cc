@@ -27,19 +27,20 @@ TEST(Analogy, FindsTheKnownAnswerByBothRules) {
   const TestSpace t = royals();
   const auto row = [&](const char* word) { return t.space.row(word); };
   for (const AnalogyRule rule : {AnalogyRule::kAdd, AnalogyRule::kMul}) {
-    const auto found = analogy(t.space, row("man"), row("king"), row("woman"), rule, {.top = 10});
+    const auto found =
+        analogy(t.space, row("man"), row("king"), row("woman"), rule, {.top = 10}, Context(1));
     ASSERT_EQ(found.size(), 4u);  // everybody but the three
     EXPECT_EQ(t.names[found[0].row], "queen");
     EXPECT_EQ(t.names[found[3].row], "opposite");
-    for (const Neighbour& n : found) EXPECT_GE(n.row, 3u);
+    for (const Hit& n : found) EXPECT_GE(n.row, 3u);
   }
 }
 
 // Scores of both rules from their definitions, in double precision.
-double definition(const Space& space, const Analogy& q, uint32_t x, AnalogyRule rule) {
-  const Matrix& unit = space.unit();
+double definition(const TestSpace& space, const Analogy& q, uint32_t x, AnalogyRule rule) {
+  const Matrix& unit = space.unit;
   if (rule == AnalogyRule::kAdd) {
-    std::vector<float> target(space.dim());
+    std::vector<float> target(unit.cols());
     for (size_t i = 0; i < target.size(); ++i) {
       target[i] = unit.row(q.b)[i] - unit.row(q.a)[i] + unit.row(q.c)[i];
     }
@@ -58,19 +59,20 @@ TEST(Analogy, ScoresFollowTheDefinitions) {
     questions.push_back({rng.below(40), rng.below(kRows), rng.below(40)});
   }
   for (const AnalogyRule rule : {AnalogyRule::kAdd, AnalogyRule::kMul}) {
-    const auto found = analogies(t.space, questions, rule, {.top = 3, .restrict_to = kLimit});
+    const auto found =
+        analogies(t.space, questions, rule, {.top = 3, .restrict_to = kLimit}, Context(1));
     for (size_t q = 0; q < questions.size(); q += 37) {
       const Analogy& question = questions[q];
       std::vector<double> scores;
       for (uint32_t x = 0; x < kLimit; ++x) {
         if (x == question.a || x == question.b || x == question.c) continue;
-        scores.push_back(definition(t.space, question, x, rule));
+        scores.push_back(definition(t, question, x, rule));
       }
       std::sort(scores.rbegin(), scores.rend());
       ASSERT_EQ(found[q].size(), 3u);
       for (size_t i = 0; i < 3; ++i) {
         EXPECT_NEAR(found[q][i].score, scores[i], 1e-5);
-        EXPECT_NEAR(found[q][i].score, definition(t.space, question, found[q][i].row, rule), 1e-5);
+        EXPECT_NEAR(found[q][i].score, definition(t, question, found[q][i].row, rule), 1e-5);
       }
     }
   }
@@ -78,14 +80,14 @@ TEST(Analogy, ScoresFollowTheDefinitions) {
 
 TEST(Analogy, AddIsASearchForTheTarget) {
   const TestSpace t(random_matrix(800, 24, 3));
-  const Matrix& unit = t.space.unit();
+  const Matrix& unit = t.unit;
   Matrix target(1, 24);
   for (size_t i = 0; i < 24; ++i) {
     target.row(0)[i] = unit.row(5)[i] - unit.row(4)[i] + unit.row(6)[i];
   }
   const std::vector<std::vector<uint32_t>> given{{4, 5, 6}};
-  const auto searched = exact_neighbours(t.space, target, given, {.top = 20}).front();
-  const auto found = analogy(t.space, 4, 5, 6, AnalogyRule::kAdd, {.top = 20});
+  const auto searched = nearest_of(t.space, target, given, {.top = 20}).front();
+  const auto found = analogy(t.space, 4, 5, 6, AnalogyRule::kAdd, {.top = 20}, Context(1));
   for (size_t i = 0; i < 20; ++i) {
     EXPECT_EQ(found[i].row, searched[i].row);
     EXPECT_NEAR(found[i].score, searched[i].score, 1e-6);
@@ -99,9 +101,9 @@ TEST(Analogy, ThreadsDoNotChangeABit) {
   for (const AnalogyRule rule : {AnalogyRule::kAdd, AnalogyRule::kMul}) {
     for (const size_t count : {1, 1100}) {
       const auto asked = std::span(questions).first(count);
-      const auto one = analogies(t.space, asked, rule, {.top = 5, .threads = 1});
-      EXPECT_TRUE(same(one, analogies(t.space, asked, rule, {.top = 5, .threads = 2})));
-      EXPECT_TRUE(same(one, analogies(t.space, asked, rule, {.top = 5, .threads = 8})));
+      const auto one = analogies(t.space, asked, rule, {.top = 5}, Context(1));
+      EXPECT_TRUE(same(one, analogies(t.space, asked, rule, {.top = 5}, Context(2))));
+      EXPECT_TRUE(same(one, analogies(t.space, asked, rule, {.top = 5}, Context(8))));
     }
   }
 }
@@ -109,11 +111,11 @@ TEST(Analogy, ThreadsDoNotChangeABit) {
 TEST(Analogy, ATargetWithoutDirectionHasNoAnswer) {
   auto [names, matrix] = named({{"zero", {0, 0}}, {"b", {-1, 0}}, {"-b", {1, 0}}, {"d", {1, 1}}});
   const TestSpace t(std::move(names), matrix);
-  EXPECT_TRUE(analogy(t.space, 0, 1, 2, AnalogyRule::kAdd, {.top = 1}).empty());
+  EXPECT_TRUE(analogy(t.space, 0, 1, 2, AnalogyRule::kAdd, {.top = 1}, Context(1)).empty());
   // b is to b as -b is to ?: the target is -b, and d the nearest that was not given.
-  EXPECT_EQ(analogy(t.space, 1, 1, 2, AnalogyRule::kAdd, {.top = 9}).size(), 1u);
-  EXPECT_NEAR(analogy(t.space, 1, 1, 2, AnalogyRule::kAdd, {.top = 9})[0].score, std::sqrt(0.5),
-              1e-6);
+  EXPECT_EQ(analogy(t.space, 1, 1, 2, AnalogyRule::kAdd, {.top = 9}, Context(1)).size(), 1u);
+  EXPECT_NEAR(analogy(t.space, 1, 1, 2, AnalogyRule::kAdd, {.top = 9}, Context(1))[0].score,
+              std::sqrt(0.5), 1e-6);
 }
 
 TEST(Cosine, IsTheCosine) {
@@ -139,9 +141,9 @@ TEST(OddOneOut, IsTheOneThatPointsElsewhere) {
 
   std::vector<float> others(3);  // by the definition: the mean of the other three
   for (const uint32_t row : {0, 1, 3}) {
-    for (size_t i = 0; i < 3; ++i) others[i] += t.space.unit().row(row)[i];
+    for (size_t i = 0; i < 3; ++i) others[i] += t.unit.row(row)[i];
   }
-  EXPECT_NEAR(fits[2], exact_cosine(others, t.space.unit().row(2)), 1e-6);
+  EXPECT_NEAR(fits[2], exact_cosine(others, t.unit.row(2)), 1e-6);
 }
 
 TEST(OddOneOut, AloneNobodyFits) {

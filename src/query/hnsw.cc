@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/job.h"
+#include "core/parallel.h"
+#include "query/index.h"
 #include "query/kernel.h"
-#include "query/neighbours.h"
 #include "query/search.h"
 
 // Its own kernels are chosen when the program is compiled and define global functions; ours are
@@ -62,7 +62,7 @@ class Geometry : public hnswlib::SpaceInterface<float> {
 
 // hnswlib's searchKnn with the beam as an argument instead of a member, and without its counters,
 // which all threads would write to.
-auto nearest(const Graph& graph, const float* query, size_t beam) {
+auto walk(const Graph& graph, const float* query, size_t beam) {
   hnswlib::tableint at = graph.enterpoint_node_;
   const auto distance = [&](hnswlib::tableint id) {
     return graph.fstdistfunc_(query, graph.getDataByInternalId(id), graph.dist_func_param_);
@@ -85,46 +85,55 @@ auto nearest(const Graph& graph, const float* query, size_t beam) {
   return graph.searchBaseLayerST<false>(at, query, beam);
 }
 
-// Zero rows never match, so they stay outside the graph.
-std::vector<uint32_t> rows_with_direction(const Space& space) {
-  std::vector<uint32_t> rows(space.size()), some;
-  std::iota(rows.begin(), rows.end(), 0u);
-  const auto zeros = space.zero_rows();
-  std::set_difference(rows.begin(), rows.end(), zeros.begin(), zeros.end(),
-                      std::back_inserter(some));
-  return some;
+// A row with its length taken out, padded as the graph wants it; false if it has no direction.
+bool read_unit(const Index& index, size_t row, Matrix& out) {
+  index.vectors().read(row, 1, out.view());
+  return query::copy_unit(out.row(0), out.row(0));
+}
+
+// Rows without a direction never match, so they stay outside the graph.
+std::vector<uint32_t> rows_without_direction(const Index& index) {
+  std::vector<uint32_t> out;
+  Matrix one(1, index.dim());
+  for (uint32_t row = 0; row < index.size(); ++row) {
+    if (!read_unit(index, row, one)) out.push_back(row);
+  }
+  return out;
 }
 
 }  // namespace
 
 struct HnswIndex::Impl {
-  Impl(const Space& s, int t) : space(s), threads(t), geometry(s.unit().stride()) {}
+  explicit Impl(const Index& i)
+      : index(i), zeros(rows_without_direction(i)), geometry(padded(i.dim())) {}
 
-  void add(size_t row) {
+  void add(size_t row, Matrix& unit) {
+    read_unit(index, row, unit);
     try {
-      graph->addPoint(space.unit().view().row(row), row);
+      graph->addPoint(unit.view().data, row);
     } catch (const std::bad_alloc&) {
-      throw Error(ErrorKind::kLimit, "no memory for a graph over {} vectors", space.size());
+      throw fault(ErrorKind::kLimit, "no memory for a graph over {} vectors", index.size());
     } catch (const std::runtime_error& e) {
-      throw Error(ErrorKind::kLimit, "the graph over {} vectors could not be built: {}",
-                  space.size(), e.what());
+      throw fault(ErrorKind::kLimit, "the graph over {} vectors could not be built: {}",
+                  index.size(), e.what());
     }
   }
 
   // The best of what the graph finds, with the scores the exact search gives. `excluded` is sorted.
-  std::vector<Neighbour> ask(const float* unit, std::span<const uint32_t> excluded, size_t top,
-                             size_t beam) const {
+  std::vector<Hit> ask(const Matrix& unit, std::span<const uint32_t> excluded, size_t top,
+                       size_t beam) const {
     const size_t wanted = top + excluded.size();
-    auto found = nearest(*graph, unit, std::max(beam, wanted));
+    auto found = walk(*graph, unit.view().data, std::max(beam, wanted));
     while (found.size() > wanted) found.pop();  // the farthest first
-    const ConstRows rows = space.unit().view();
-    alignas(64) float scores[kRowPad];  // score_rows writes in groups
+    query::RowBlock block(index.vectors());
+    Matrix score(1, block.capacity());
     query::TopList best(top);
     for (; !found.empty(); found.pop()) {
       const auto row = static_cast<uint32_t>(graph->getExternalLabel(found.top().second));
       if (std::binary_search(excluded.begin(), excluded.end(), row)) continue;
-      query::score_rows(unit, rows, row, 1, space.dim(), scores);
-      best.offer({row, scores[0]});
+      block.load(row, 1);
+      block.score(unit.view(), 1, score.view());
+      best.offer({row, score.row(0)[0]});
     }
     return best.take();
   }
@@ -132,101 +141,100 @@ struct HnswIndex::Impl {
   // How many rows may answer when these are excluded.
   size_t available(std::vector<uint32_t> excluded) const {
     excluded.erase(std::unique(excluded.begin(), excluded.end()), excluded.end());
-    const auto zeros = space.zero_rows();
     const auto left_out = std::count_if(excluded.begin(), excluded.end(), [&](uint32_t row) {
-      return row < space.size() && !std::binary_search(zeros.begin(), zeros.end(), row);
+      return row < index.size() && !std::binary_search(zeros.begin(), zeros.end(), row);
     });
-    return space.size() - zeros.size() - static_cast<size_t>(left_out);
+    return index.size() - zeros.size() - static_cast<size_t>(left_out);
   }
 
-  const Space& space;
-  int threads;
+  const Index& index;
+  const std::vector<uint32_t> zeros;
   Geometry geometry;
   std::unique_ptr<Graph> graph;  // none if there is no row to find
 };
 
-HnswIndex::HnswIndex(const Space& space, int threads, int links, int effort)
-    : impl_(std::make_unique<Impl>(space, threads)) {
+HnswIndex::HnswIndex(const Index& index, const Context& context, int links, int effort)
+    : impl_(std::make_unique<Impl>(index)) {
   if (links < 2 || links > 1000 || effort < 1 || effort > 1'000'000) {
-    throw Error(ErrorKind::kUsage,
+    throw fault(ErrorKind::kUsage,
                 "a graph takes 2 to 1000 links and an effort of 1 to 1000000; got {} and {}", links,
                 effort);
   }
-  const std::vector<uint32_t> rows = rows_with_direction(space);
+  std::vector<uint32_t> all(index.size()), rows;
+  std::iota(all.begin(), all.end(), 0u);
+  std::ranges::set_difference(all, impl_->zeros, std::back_inserter(rows));
   if (rows.empty()) return;
   if (rows.size() > std::numeric_limits<int>::max()) {  // hnswlib counts some things in an int
-    throw Error(ErrorKind::kLimit, "a graph holds at most {} vectors; got {}",
+    throw fault(ErrorKind::kLimit, "a graph holds at most {} vectors; got {}",
                 std::numeric_limits<int>::max(), rows.size());
   }
   try {
     impl_->graph = std::make_unique<Graph>(&impl_->geometry, rows.size(),
                                            static_cast<size_t>(links), static_cast<size_t>(effort));
   } catch (const std::exception&) {
-    throw Error(ErrorKind::kLimit, "no memory for a graph over {} vectors", rows.size());
+    throw fault(ErrorKind::kLimit, "no memory for a graph over {} vectors", rows.size());
   }
-  impl_->add(rows[0]);  // everything else needs an entry point
-  Job job;
-  job.threads = threads;
-  job.for_each_shard((rows.size() - 1 + kRowsAtOnce - 1) / kRowsAtOnce, [&](size_t shard) {
+  Matrix first_unit(1, index.dim());
+  impl_->add(rows[0], first_unit);  // everything else needs an entry point
+  for_each_shard(context, (rows.size() - 1 + kRowsAtOnce - 1) / kRowsAtOnce, [&](size_t shard) {
+    Matrix unit(1, index.dim());
     const size_t first = 1 + shard * kRowsAtOnce, last = std::min(first + kRowsAtOnce, rows.size());
-    for (size_t i = first; i < last; ++i) impl_->add(rows[i]);
+    for (size_t i = first; i < last; ++i) impl_->add(rows[i], unit);
   });
 }
 
 HnswIndex::~HnswIndex() = default;
 
-std::vector<std::vector<Neighbour>> HnswIndex::search(
-    const Matrix& queries, std::span<const std::vector<uint32_t>> exclude,
-    const SearchOptions& options, int beam) const {
-  const Space& space = impl_->space;
-  query::check_queries(space.dim(), queries, exclude);
-  if (query::rows_asked(space.size(), options.restrict_to) < space.size()) {
-    return exact_neighbours(space, queries, exclude, options);
+std::vector<std::vector<Hit>> HnswIndex::search(const Matrix& queries,
+                                                std::span<const std::vector<uint32_t>> exclude,
+                                                const SearchOptions& options,
+                                                const Context& context, int beam) const {
+  const Index& index = impl_->index;
+  query::check_queries(index.dim(), queries, exclude);
+  if (query::rows_asked(index.size(), options.restrict_to) < index.size()) {
+    return nearest(index, queries, exclude, options, context);
   }
-  std::vector<std::vector<Neighbour>> answers(queries.rows());
+  std::vector<std::vector<Hit>> answers(queries.rows());
   if (!impl_->graph || options.top == 0) return answers;
-  const size_t top = std::min(options.top, space.size());
-  Job job;
-  job.threads = options.threads;
-  job.for_each_shard((queries.rows() + kQueriesAtOnce - 1) / kQueriesAtOnce, [&](size_t shard) {
-    Matrix unit(1, space.dim());
-    for (size_t q = shard * kQueriesAtOnce;
-         q < std::min((shard + 1) * kQueriesAtOnce, queries.rows()); ++q) {
-      if (!query::copy_unit(queries.row(q), unit.row(0))) continue;
-      std::vector<uint32_t> excluded = exclude.empty() ? std::vector<uint32_t>{} : exclude[q];
-      std::sort(excluded.begin(), excluded.end());
-      answers[q] =
-          impl_->ask(unit.view().data, excluded, top, static_cast<size_t>(std::max(1, beam)));
-      // Parts of a graph can be out of reach, as behind many equal vectors: then ask everybody.
-      if (answers[q].size() < std::min(top, impl_->available(excluded))) {
-        const std::vector<std::vector<uint32_t>> one{excluded};
-        answers[q] = exact_neighbours(space, unit, one, {.top = top}).front();
-      }
-    }
-  });
+  const size_t top = std::min(options.top, index.size());
+  for_each_shard(
+      context, (queries.rows() + kQueriesAtOnce - 1) / kQueriesAtOnce, [&](size_t shard) {
+        Matrix unit(1, index.dim());
+        for (size_t q = shard * kQueriesAtOnce;
+             q < std::min((shard + 1) * kQueriesAtOnce, queries.rows()); ++q) {
+          if (!query::copy_unit(queries.row(q), unit.row(0))) continue;
+          std::vector<uint32_t> excluded = exclude.empty() ? std::vector<uint32_t>{} : exclude[q];
+          std::sort(excluded.begin(), excluded.end());
+          answers[q] = impl_->ask(unit, excluded, top, static_cast<size_t>(std::max(1, beam)));
+          // Parts of a graph can be out of reach, as behind many equal vectors: then ask everybody.
+          if (answers[q].size() < std::min(top, impl_->available(excluded))) {
+            const std::vector<std::vector<uint32_t>> one{excluded};
+            answers[q] = nearest(index, unit, one, {.top = top}, context).front();
+          }
+        }
+      });
   return answers;
 }
 
-double HnswIndex::recall(size_t sample, int beam) const {
-  const Space& space = impl_->space;
-  const size_t count = std::min(sample, space.size());
-  Matrix queries(count, space.dim());
+double HnswIndex::recall(const Context& context, size_t sample, int beam) const {
+  const Index& index = impl_->index;
+  const size_t count = std::min(sample, index.size());
+  Matrix queries(count, index.dim());
   std::vector<std::vector<uint32_t>> self(count);
   for (size_t i = 0; i < count; ++i) {
-    const size_t row = i * space.size() / count;
-    const auto from = space.unit().row(row);
-    std::copy(from.begin(), from.end(), queries.row(i).begin());
+    const size_t row = i * index.size() / count;
+    std::ranges::copy(index.unit_row(static_cast<uint32_t>(row)), queries.row(i).begin());
     self[i] = {static_cast<uint32_t>(row)};
   }
-  const SearchOptions options{.top = kRecallTop, .threads = impl_->threads};
-  const auto exact = exact_neighbours(space, queries, self, options);
-  const auto found = search(queries, self, options, beam);
+  const SearchOptions options{.top = kRecallTop};
+  const auto exact = nearest(index, queries, self, options, context);
+  const auto found = search(queries, self, options, context, beam);
   size_t right = 0, all = 0;
   for (size_t i = 0; i < count; ++i) {
     all += exact[i].size();
-    for (const Neighbour& n : exact[i]) {
+    for (const Hit& n : exact[i]) {
       right += std::any_of(found[i].begin(), found[i].end(),
-                           [&](const Neighbour& other) { return other.row == n.row; });
+                           [&](const Hit& other) { return other.row == n.row; });
     }
   }
   return all == 0 ? 1.0 : static_cast<double>(right) / static_cast<double>(all);

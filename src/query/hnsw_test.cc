@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "query/neighbours.h"
+#include "query/index.h"
 #include "query/test_space.h"
 
 namespace kith {
@@ -31,25 +31,25 @@ TEST(Hnsw, FindsNearlyAllAndScoresExactly) {
   constexpr size_t kRows = 4000, kQueries = 200;
   const Matrix m = clustered(kRows, 40);
   const TestSpace t(m);
-  const HnswIndex index(t.space, 2);
+  const HnswIndex index(t.space, Context(2));
   // hnswlib reaches .99 here; below .9 something is broken rather than approximate.
-  EXPECT_GT(index.recall(), 0.9);
-  EXPECT_LE(index.recall(), 1.0);
-  EXPECT_LT(index.recall(500, 1), index.recall(500, 200));
+  EXPECT_GT(index.recall(Context(1)), 0.9);
+  EXPECT_LE(index.recall(Context(1)), 1.0);
+  EXPECT_LT(index.recall(Context(1), 500, 1), index.recall(Context(1), 500, 200));
 
   Matrix queries(kQueries, 40);
   for (size_t q = 0; q < kQueries; ++q) {
     std::copy(m.row(q).begin(), m.row(q).end(), queries.row(q).begin());
   }
   const auto own = own_rows(kQueries);
-  const auto found = index.search(queries, own, {.top = 10, .threads = 2});
-  const auto exact = exact_neighbours(t.space, queries, own, {.top = 10});
+  const auto found = index.search(queries, own, {.top = 10}, Context(2));
+  const auto exact = nearest_of(t.space, queries, own, {.top = 10});
   size_t right = 0;
   for (uint32_t q = 0; q < kQueries; ++q) {
     ASSERT_EQ(found[q].size(), 10u);
     for (size_t i = 0; i < 10; ++i) {
       EXPECT_NE(found[q][i].row, q);
-      for (const Neighbour& n : exact[q]) {
+      for (const Hit& n : exact[q]) {
         if (n.row != found[q][i].row) continue;
         ++right;
         EXPECT_EQ(n.score, found[q][i].score);  // the bits of the exact search
@@ -65,29 +65,31 @@ TEST(Hnsw, FindsNearlyAllAndScoresExactly) {
 TEST(Hnsw, OneThreadBuildsTheSameGraphTwice) {
   const Matrix m = clustered(1500, 20);
   const TestSpace t(m);
-  const HnswIndex first(t.space), second(t.space);
+  const Context one_thread(1);
+  const HnswIndex first(t.space, one_thread), second(t.space, one_thread);
   const Matrix queries = random_matrix(100, 20, 5);
   // A narrow beam shows differences that a wide one hides.
-  const auto one = first.search(queries, {}, {.top = 5}, 5);
-  EXPECT_TRUE(same(one, second.search(queries, {}, {.top = 5}, 5)));
-  EXPECT_TRUE(same(one, first.search(queries, {}, {.top = 5, .threads = 8}, 5)));
+  const auto one = first.search(queries, {}, {.top = 5}, Context(1), 5);
+  EXPECT_TRUE(same(one, second.search(queries, {}, {.top = 5}, Context(1), 5)));
+  EXPECT_TRUE(same(one, first.search(queries, {}, {.top = 5}, Context(8), 5)));
 }
 
 TEST(Hnsw, KeepsTheContractAtTheEdges) {
   Matrix m = clustered(300, 12);
   for (const size_t zero : {0, 7}) std::fill(m.row(zero).begin(), m.row(zero).end(), 0.0f);
   const TestSpace t(m);
-  const HnswIndex index(t.space);
+  const HnswIndex index(t.space, Context(1));
   Matrix queries = random_matrix(2, 12, 6);
   std::fill(queries.row(1).begin(), queries.row(1).end(), 0.0f);
 
-  const auto all = index.search(queries, {}, {.top = 1000});
-  EXPECT_TRUE(same(all, exact_neighbours(t.space, queries, {}, {.top = 1000})));
+  const auto all = index.search(queries, {}, {.top = 1000}, Context(1));
+  EXPECT_TRUE(same(all, nearest_of(t.space, queries, {}, {.top = 1000})));
   EXPECT_EQ(all[0].size(), 298u);
   EXPECT_TRUE(all[1].empty());
 
   const SearchOptions few{.top = 5, .restrict_to = 50};
-  EXPECT_TRUE(same(index.search(queries, {}, few), exact_neighbours(t.space, queries, {}, few)));
+  EXPECT_TRUE(
+      same(index.search(queries, {}, few, Context(1)), nearest_of(t.space, queries, {}, few)));
 
   // Everybody excluded but three, one of whom is zero, in disorder and some twice.
   std::vector<std::vector<uint32_t>> exclude(2);
@@ -95,10 +97,10 @@ TEST(Hnsw, KeepsTheContractAtTheEdges) {
   for (uint32_t row = 3; row < 20; ++row) {
     if (row != 7) exclude[0].push_back(row);
   }
-  const auto left = index.search(queries, exclude, {.top = 10});
+  const auto left = index.search(queries, exclude, {.top = 10}, Context(1));
   ASSERT_EQ(left[0].size(), 2u);
   EXPECT_EQ((std::set{left[0][0].row, left[0][1].row}), (std::set<uint32_t>{1, 2}));
-  EXPECT_TRUE(index.search(queries, {}, {.top = 0})[0].empty());
+  EXPECT_TRUE(index.search(queries, {}, {.top = 0}, Context(1))[0].empty());
 }
 
 TEST(Hnsw, WhatTheGraphCannotReachIsFoundAllTheSame) {
@@ -106,28 +108,29 @@ TEST(Hnsw, WhatTheGraphCannotReachIsFoundAllTheSame) {
   Matrix m = random_matrix(600, 8, 7);
   for (size_t i = 0; i < 600; ++i) std::copy_n(m.row(i / 60 * 60).data(), 8, m.row(i).data());
   const TestSpace t(m);
-  const HnswIndex index(t.space, 1, 2, 1);
+  const HnswIndex index(t.space, Context(1), 2, 1);
   const Matrix queries = random_matrix(5, 8, 8);
-  EXPECT_TRUE(same(index.search(queries, {}, {.top = 600}),
-                   exact_neighbours(t.space, queries, {}, {.top = 600})));
+  EXPECT_TRUE(same(index.search(queries, {}, {.top = 600}, Context(1)),
+                   nearest_of(t.space, queries, {}, {.top = 600})));
 }
 
 TEST(Hnsw, NothingToFind) {
   const TestSpace empty{Matrix(0, 3)}, zeros{Matrix(4, 3)}, one(random_matrix(1, 3, 1));
   const Matrix query = random_matrix(1, 3, 2);
-  EXPECT_TRUE(HnswIndex(empty.space).search(query, {}, {})[0].empty());
-  EXPECT_TRUE(HnswIndex(zeros.space).search(query, {}, {})[0].empty());
-  EXPECT_EQ(HnswIndex(one.space).search(query, {}, {})[0].size(), 1u);
-  EXPECT_EQ(HnswIndex(empty.space).recall(), 1.0);
-  EXPECT_EQ(HnswIndex(one.space).recall(), 1.0);
+  EXPECT_TRUE(HnswIndex(empty.space, Context(1)).search(query, {}, {}, Context(1))[0].empty());
+  EXPECT_TRUE(HnswIndex(zeros.space, Context(1)).search(query, {}, {}, Context(1))[0].empty());
+  EXPECT_EQ(HnswIndex(one.space, Context(1)).search(query, {}, {}, Context(1))[0].size(), 1u);
+  EXPECT_EQ(HnswIndex(empty.space, Context(1)).recall(Context(1)), 1.0);
+  EXPECT_EQ(HnswIndex(one.space, Context(1)).recall(Context(1)), 1.0);
 }
 
 TEST(Hnsw, SaysWhatDoesNotFit) {
   const TestSpace t(random_matrix(5, 3, 1));
-  EXPECT_EQ(message_of(ErrorKind::kUsage, [&] { HnswIndex(t.space, 1, 1); }),
+  EXPECT_EQ(message_of(ErrorKind::kUsage, [&] { HnswIndex(t.space, Context(1), 1); }),
             "a graph takes 2 to 1000 links and an effort of 1 to 1000000; got 1 and 200");
-  const HnswIndex index(t.space);
-  EXPECT_EQ(message_of(ErrorKind::kUsage, [&] { index.search(random_matrix(1, 4, 1), {}, {}); }),
+  const HnswIndex index(t.space, Context(1));
+  EXPECT_EQ(message_of(ErrorKind::kUsage,
+                       [&] { index.search(random_matrix(1, 4, 1), {}, {}, Context(1)); }),
             "queries of 4 numbers do not fit vectors of 3");
 }
 

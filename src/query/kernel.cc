@@ -2,7 +2,9 @@
 #include "query/kernel.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "query/kernel.cc"
@@ -218,6 +220,22 @@ void score_rows(const float* HWY_RESTRICT query, ConstRows rows, size_t first, s
 #endif
 }
 
+void inverse_lengths(ConstRows rows, size_t count, size_t width, float* HWY_RESTRICT out) {
+  for (size_t r = 0; r < count; ++r) {
+    const float* const row = rows.row(r);
+    out[r] = 1.0f / std::sqrt(kith::HWY_NAMESPACE::dot(row, row, width));
+  }
+}
+
+void scale_scores(const float* HWY_RESTRICT inverse, size_t count, float* HWY_RESTRICT scores) {
+  const auto none = hn::Set(f32, -std::numeric_limits<float>::infinity());
+  for (size_t i = 0; i < count; i += hn::Lanes(f32)) {
+    const auto by = hn::Load(f32, inverse + i);
+    const auto scaled = hn::Mul(hn::Load(f32, scores + i), by);
+    hn::Store(hn::IfThenElse(hn::Gt(by, hn::Zero(f32)), scaled, none), f32, scores + i);
+  }
+}
+
 size_t positions_above(const float* HWY_RESTRICT scores, size_t count, float threshold,
                        uint32_t* HWY_RESTRICT out) {
   const size_t n = hn::Lanes(f32);
@@ -274,6 +292,8 @@ namespace kith::query {
 HWY_EXPORT(pack_panels);
 HWY_EXPORT(score_panels);
 HWY_EXPORT(score_rows);
+HWY_EXPORT(inverse_lengths);
+HWY_EXPORT(scale_scores);
 HWY_EXPORT(positions_above);
 HWY_EXPORT(combine_add);
 HWY_EXPORT(combine_mul);
@@ -289,6 +309,12 @@ void score_panels(ConstRows queries, size_t query_count, const float* panels, si
 void score_rows(const float* query, ConstRows rows, size_t first, size_t count, size_t dim,
                 float* scores) {
   HWY_DYNAMIC_DISPATCH(score_rows)(query, rows, first, count, dim, scores);
+}
+void inverse_lengths(ConstRows rows, size_t count, size_t width, float* out) {
+  HWY_DYNAMIC_DISPATCH(inverse_lengths)(rows, count, width, out);
+}
+void scale_scores(const float* inverse, size_t count, float* scores) {
+  HWY_DYNAMIC_DISPATCH(scale_scores)(inverse, count, scores);
 }
 size_t positions_above(const float* scores, size_t count, float threshold, uint32_t* out) {
   return HWY_DYNAMIC_DISPATCH(positions_above)(scores, count, threshold, out);

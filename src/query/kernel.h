@@ -32,6 +32,12 @@ void score_panels(ConstRows queries, size_t query_count, const float* panels, si
 void score_rows(const float* query, ConstRows rows, size_t first, size_t count, size_t dim,
                 float* scores);
 
+// out[r] = 1 / |row r| over `width` floats (a multiple of kRowPad) for rows [0, count); infinity or
+// 0 for a row whose squares do not fit a float.
+void inverse_lengths(ConstRows rows, size_t count, size_t width, float* out);
+// scores[i] *= inverse[i], or -infinity where that is 0; `count` is a multiple of kRowPad.
+void scale_scores(const float* inverse, size_t count, float* scores);
+
 // Writes the positions i with scores[i] > threshold to `out` in rising order; returns how many.
 size_t positions_above(const float* scores, size_t count, float threshold, uint32_t* out);
 

@@ -9,21 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "kernels/test_targets.h"
 #include "query/test_space.h"
 
 namespace kith::query {
 namespace {
 
-// Runs the same checks on every instruction set this machine has.
-class QueryKernel : public testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override { use(GetParam()); }
-  void TearDown() override { use(0); }
-  static void use(int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
+class QueryKernel : public EveryTarget {};
 
 double reference(std::span<const float> a, std::span<const float> b) {
   double sum = 0;
@@ -119,8 +111,7 @@ TEST_P(QueryKernel, DistanceNeedsNoAlignment) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllTargets, QueryKernel,
-                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& info) { return std::string(hwy::TargetName(info.param)); });
+                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()), target_name);
 
 }  // namespace
 }  // namespace kith::query

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/job.h"
+#include "core/parallel.h"
 #include "query/kernel.h"
 
 namespace kith::query {
@@ -19,6 +19,8 @@ constexpr size_t kBlockFloats = 48 << 10;
 constexpr size_t kMostBlockRows = 8 * kPanelRows;
 // A range of rows shorter than this is not worth a thread.
 constexpr size_t kLeastRange = 20 * kPanelRows;
+// 1 / a length whose square, and whose products, are far from the ends of a float.
+constexpr float kLeastInverse = 1e-15f, kMostInverse = 1e15f;
 
 size_t divided_up(size_t a, size_t b) { return (a + b - 1) / b; }
 
@@ -29,7 +31,7 @@ float TopList::threshold() const {
   return top_ == 0 ? std::numeric_limits<float>::infinity() : heap_.front().score;
 }
 
-void TopList::offer(const Neighbour& candidate) {
+void TopList::offer(const Hit& candidate) {
   if (heap_.size() == top_) {
     if (top_ == 0 || !better(candidate, heap_.front())) return;
     std::pop_heap(heap_.begin(), heap_.end(), better);
@@ -40,7 +42,7 @@ void TopList::offer(const Neighbour& candidate) {
   std::push_heap(heap_.begin(), heap_.end(), better);
 }
 
-std::vector<Neighbour> TopList::take() {
+std::vector<Hit> TopList::take() {
   std::sort(heap_.begin(), heap_.end(), better);
   return std::exchange(heap_, {});
 }
@@ -57,21 +59,51 @@ bool copy_unit(std::span<const float> from, std::span<float> to) {
   return true;
 }
 
-RowBlock::RowBlock(ConstRows rows, size_t dim) : rows_(rows), dim_(dim) {
-  const size_t fit = kBlockFloats / panel_floats(std::max<size_t>(1, dim)) * kPanelRows;
+RowBlock::RowBlock(ConstRows rows, size_t dim) : rows_(rows), dim_(dim) { set_sizes(); }
+
+RowBlock::RowBlock(const Vectors& vectors)
+    : vectors_(&vectors), rows_{nullptr, 0}, dim_(vectors.cols()) {
+  set_sizes();
+  read_ = Matrix(capacity_, std::max<size_t>(1, dim_));
+  inverse_ = Matrix(1, capacity_);
+  rows_ = std::as_const(read_).view();
+}
+
+void RowBlock::set_sizes() {
+  const size_t fit = kBlockFloats / panel_floats(std::max<size_t>(1, dim_)) * kPanelRows;
   capacity_ = std::clamp(fit, kPanelRows, kMostBlockRows);
-  panels_ = Matrix(capacity_ / kPanelRows, panel_floats(dim));
+  panels_ = Matrix(capacity_ / kPanelRows, panel_floats(dim_));
+}
+
+void RowBlock::load(size_t first, size_t count) {
+  first_ = first;
+  count_ = count;
+  packed_ = false;
+  offset_ = first;
+  if (!vectors_) return;
+  offset_ = 0;
+  vectors_->read(first, count, read_.view());
+  const auto inverse = inverse_.row(0);
+  inverse_lengths(rows_, count, padded(dim_), inverse.data());
+  for (size_t r = 0; r < count; ++r) {
+    // Squares that are too large or too small for a float: with more digits, or not at all.
+    if (inverse[r] > kLeastInverse && inverse[r] < kMostInverse) continue;
+    inverse[r] = copy_unit(read_.row(r), read_.row(r)) ? 1.0f : 0.0f;
+  }
 }
 
 void RowBlock::score(ConstRows queries, size_t query_count, Rows scores) {
   if (query_count == 1 && !packed_) {
-    score_rows(queries.data, rows_, first_, count_, dim_, scores.data);
-    return;
+    score_rows(queries.data, rows_, offset_, count_, dim_, scores.data);
+  } else {
+    float* const panels = panels_.view().data;
+    if (!packed_) pack_panels(rows_, offset_, count_, dim_, panels);
+    packed_ = true;
+    score_panels(queries, query_count, panels, divided_up(count_, kPanelRows), dim_, scores);
   }
-  float* const panels = panels_.view().data;
-  if (!packed_) pack_panels(rows_, first_, count_, dim_, panels);
-  packed_ = true;
-  score_panels(queries, query_count, panels, divided_up(count_, kPanelRows), dim_, scores);
+  for (size_t q = 0; vectors_ && q < query_count; ++q) {
+    scale_scores(inverse_.row(0).data(), padded(count_), scores.row(q));
+  }
 }
 
 void Collector::collect(const RowBlock& block, const float* scores,
@@ -82,19 +114,18 @@ void Collector::collect(const RowBlock& block, const float* scores,
     const float score = scores[positions_[i]];
     if (!(score > best.threshold())) continue;  // it has risen since the block was scanned
     if (std::binary_search(excluded.begin(), excluded.end(), row)) continue;
-    if (std::binary_search(never_.begin(), never_.end(), row)) continue;
     best.offer({row, score});
   }
 }
 
-std::vector<std::vector<Neighbour>> search_tiles(
+std::vector<std::vector<Hit>> search_tiles(
     size_t rows, size_t questions, size_t tile_size, const SearchOptions& options,
-    const std::function<void(const Tile&, std::span<TopList>)>& body) {
+    const Context& context, const std::function<void(const Tile&, std::span<TopList>)>& body) {
   rows = rows_asked(rows, options.restrict_to);
-  std::vector<std::vector<Neighbour>> answers(questions);
+  std::vector<std::vector<Hit>> answers(questions);
   if (questions == 0 || rows == 0 || options.top == 0) return answers;
 
-  const auto threads = static_cast<size_t>(std::max(1, options.threads));
+  const auto threads = static_cast<size_t>(context.threads());
   const size_t tiles = divided_up(questions, tile_size);
   // Two pieces a thread even out their ends; one thread needs no pieces.
   const size_t wanted = threads == 1 ? 1 : divided_up(2 * threads, tiles);
@@ -103,9 +134,7 @@ std::vector<std::vector<Neighbour>> search_tiles(
   const size_t ranges = divided_up(rows, range);
 
   std::vector<std::vector<TopList>> parts(tiles * ranges);
-  Job job;
-  job.threads = options.threads;
-  job.for_each_shard(parts.size(), [&](size_t i) {
+  for_each_shard(context, parts.size(), [&](size_t i) {
     const size_t first = i / ranges * tile_size, row_first = i % ranges * range;
     const Tile tile{first, std::min(first + tile_size, questions), row_first,
                     std::min(row_first + range, rows)};
@@ -117,7 +146,7 @@ std::vector<std::vector<Neighbour>> search_tiles(
     const size_t tile = q / tile_size, at = q % tile_size;
     TopList& best = parts[tile * ranges][at];
     for (size_t r = 1; r < ranges; ++r) {
-      for (const Neighbour& n : parts[tile * ranges + r][at].unordered()) best.offer(n);
+      for (const Hit& n : parts[tile * ranges + r][at].unordered()) best.offer(n);
     }
     answers[q] = best.take();
   }
@@ -131,11 +160,11 @@ size_t rows_asked(size_t rows, size_t restrict_to) {
 void check_queries(size_t dim, const Matrix& queries,
                    std::span<const std::vector<uint32_t>> exclude) {
   if (queries.rows() > 0 && queries.cols() != dim) {
-    throw Error(ErrorKind::kUsage, "queries of {} numbers do not fit vectors of {}", queries.cols(),
+    throw fault(ErrorKind::kUsage, "queries of {} numbers do not fit vectors of {}", queries.cols(),
                 dim);
   }
   if (!exclude.empty() && exclude.size() != queries.rows()) {
-    throw Error(ErrorKind::kUsage, "{} lists of excluded rows do not fit {} queries",
+    throw fault(ErrorKind::kUsage, "{} lists of excluded rows do not fit {} queries",
                 exclude.size(), queries.rows());
   }
 }

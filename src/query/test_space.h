@@ -14,7 +14,10 @@
 
 #include "core/error.h"
 #include "core/rng.h"
-#include "query/neighbours.h"
+#include "core/test_errors.h"
+#include "query/analogy.h"
+#include "query/index.h"
+#include "query/search.h"
 
 namespace kith {
 
@@ -33,11 +36,16 @@ inline Matrix random_matrix(size_t rows, size_t dim, uint64_t seed) {
   return m;
 }
 
-// Names and vectors that live as long as the space over them.
+// Names and vectors that live as long as the index over them, and the same vectors with length 1.
 struct TestSpace {
-  explicit TestSpace(const Matrix& vectors)
-      : names(numbered(vectors.rows())), space(names, vectors) {}
-  TestSpace(Names given, const Matrix& vectors) : names(std::move(given)), space(names, vectors) {}
+  explicit TestSpace(const Matrix& m) : TestSpace(numbered(m.rows()), m) {}
+  TestSpace(Names given, const Matrix& m)
+      : names(std::move(given)),
+        vectors(m.copy()),
+        unit(m.rows(), m.cols()),
+        space(names, std::make_shared<MatrixVectors>(vectors)) {
+    for (size_t r = 0; r < m.rows(); ++r) query::copy_unit(m.row(r), unit.row(r));
+  }
   TestSpace(const TestSpace&) = delete;
   TestSpace& operator=(const TestSpace&) = delete;
 
@@ -48,8 +56,16 @@ struct TestSpace {
   }
 
   const Names names;
-  const Space space;
+  const Matrix vectors;
+  Matrix unit;
+  const Index space;
 };
+
+inline std::vector<std::vector<Hit>> nearest_of(const Index& index, const Matrix& queries,
+                                                std::span<const std::vector<uint32_t>> exclude,
+                                                const SearchOptions& options, int threads = 1) {
+  return nearest(index, queries, exclude, options, Context(threads));
+}
 
 struct WordVector {
   std::string word;
@@ -75,27 +91,13 @@ inline double exact_cosine(std::span<const float> a, std::span<const float> b) {
   return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
 }
 
-inline bool same(const std::vector<std::vector<Neighbour>>& a,
-                 const std::vector<std::vector<Neighbour>>& b) {
-  const auto equal = [](const Neighbour& x, const Neighbour& y) {
+inline bool same(const std::vector<std::vector<Hit>>& a, const std::vector<std::vector<Hit>>& b) {
+  const auto equal = [](const Hit& x, const Hit& y) {
     return x.row == y.row && x.score == y.score;  // the bits, not nearly
   };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);
   });
-}
-
-// The message of the Error that `work` throws; the test fails if its kind differs or there is none.
-template <class Work>
-std::string message_of(ErrorKind kind, const Work& work) {
-  try {
-    work();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), kind) << e.what();
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
 }
 
 }  // namespace kith

@@ -63,8 +63,8 @@ void BlockReader::read_before(uint64_t epoch, uint64_t begin) {
 
 void BlockReader::read_after(uint64_t epoch, uint64_t end) {
   const size_t full = words_.size() + reach_;
-  while (end < corpus_.size() && words_.size() < full) {
-    raw_.resize(std::min(kPiece, corpus_.size() - end));
+  while (end < corpus_.length() && words_.size() < full) {
+    raw_.resize(std::min(kPiece, corpus_.length() - end));
     corpus_.read(end, raw_);
     for (size_t i = 0; i < raw_.size() && words_.size() < full; ++i) {
       if (raw_[i] == kSentenceEnd) return;

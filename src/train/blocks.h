@@ -10,7 +10,7 @@
 
 #include "core/ids.h"
 #include "core/rng.h"
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 
 namespace kith {
 

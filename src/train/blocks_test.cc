@@ -18,8 +18,8 @@ Pairs pairs_of(const Corpus& corpus, const Thinning& thinning, size_t reach, uin
   Pairs out;
   BlockReader reader(corpus, thinning, reach);
   uint64_t seen = 0;
-  for (uint64_t begin = 0; begin < corpus.size(); begin += block) {
-    const auto b = reader.read(3, begin, std::min(corpus.size(), begin + block));
+  for (uint64_t begin = 0; begin < corpus.length(); begin += block) {
+    const auto b = reader.read(3, begin, std::min(corpus.length(), begin + block));
     seen += b.seen;
     for (size_t c = b.begin; c < b.end; ++c) {
       if (b.words[c] == kSentenceEnd) continue;
@@ -50,7 +50,7 @@ TEST(BlockReader, NoPairIsLostOrDoubledWhereverBlocksAreCut) {
   for (const size_t line : {1, 3, 50, 100000}) {  // the last: no newline at all
     const Corpus corpus = corpus_of(distinct_words(700, line));
     const Thinning all(corpus.vocabulary().counts, 0, 1);
-    const Pairs whole = pairs_of(corpus, all, 5, corpus.size());
+    const Pairs whole = pairs_of(corpus, all, 5, corpus.length());
     for (const uint64_t block : {1, 2, 7, 64, 301, 699}) {
       EXPECT_EQ(pairs_of(corpus, all, 5, block), whole) << line << " words a line, " << block;
     }
@@ -63,7 +63,7 @@ TEST(BlockReader, BlocksAgreeAboutThinnedWordsAtTheirBorder) {
   const Corpus corpus = corpus_of(text);
   const Thinning thinning(corpus.vocabulary().counts, 1e-3, 1);
   EXPECT_LT(thinning.probability(WordId{0}), 0.05);
-  const Pairs whole = pairs_of(corpus, thinning, 5, corpus.size());
+  const Pairs whole = pairs_of(corpus, thinning, 5, corpus.length());
   for (const uint64_t block : {1, 10, 300}) {
     EXPECT_EQ(pairs_of(corpus, thinning, 5, block), whole) << block;
   }

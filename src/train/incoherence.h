@@ -15,6 +15,6 @@ namespace kith {
 //   |e_ij| <= mu sqrt(k) / sqrt(n m)
 //
 // 1 or a little more at best, n / sqrt(k) at worst. Takes (n + m)^2 k operations.
-double incoherence(const Svd& a, const Job& job);
+double incoherence(const Svd& a, const Context& context);
 
 }  // namespace kith

@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
-#include "core/job.h"
 #include "core/matrix.h"
+#include "core/parallel.h"
 #include "data/sparse.h"
 
 namespace kith {
@@ -17,8 +17,8 @@ class LinearOperator {
   virtual size_t rows() const = 0;
   virtual size_t cols() const = 0;
   // A x and A^T x. The same bits for any number of threads.
-  virtual Matrix multiply(const Matrix& x, const Job& job) const = 0;
-  virtual Matrix multiply_transposed(const Matrix& x, const Job& job) const = 0;
+  virtual Matrix multiply(const Matrix& x, const Context& context) const = 0;
+  virtual Matrix multiply_transposed(const Matrix& x, const Context& context) const = 0;
 };
 
 class DenseOperator final : public LinearOperator {
@@ -26,8 +26,8 @@ class DenseOperator final : public LinearOperator {
   explicit DenseOperator(const Matrix& a);  // refers to `a`, and keeps its transpose
   size_t rows() const override { return a_.rows(); }
   size_t cols() const override { return a_.cols(); }
-  Matrix multiply(const Matrix& x, const Job& job) const override;
-  Matrix multiply_transposed(const Matrix& x, const Job& job) const override;
+  Matrix multiply(const Matrix& x, const Context& context) const override;
+  Matrix multiply_transposed(const Matrix& x, const Context& context) const override;
 
  private:
   const Matrix& a_;
@@ -49,8 +49,8 @@ class SparsePlusLowRank final : public LinearOperator {
       : s_(s), transposed_(transposed), scale_(static_cast<float>(scale)), low_(low) {}
   size_t rows() const override { return s_.rows(); }
   size_t cols() const override { return s_.columns; }
-  Matrix multiply(const Matrix& x, const Job& job) const override;
-  Matrix multiply_transposed(const Matrix& x, const Job& job) const override;
+  Matrix multiply(const Matrix& x, const Context& context) const override;
+  Matrix multiply_transposed(const Matrix& x, const Context& context) const override;
 
  private:
   const Sparse &s_, &transposed_;

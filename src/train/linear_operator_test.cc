@@ -30,8 +30,7 @@ void expect_products(const LinearOperator& a, const Matrix& truth) {
   for (const size_t width : {1, 5, 16, 17, 70}) {  // around the padding and the strips of a kernel
     const Matrix x = random_matrix(a.cols(), width, 11), y = random_matrix(a.rows(), width, 12);
     for (const int threads : {1, 3}) {
-      Job job;
-      job.threads = threads;
+      const Context job(threads);
       // Rounding of sums of a hundred products of order 10.
       EXPECT_LT(test::squared_distance(a.multiply(x, job), test::product(truth, turned(x))),
                 1e-9 * test::squared_norm(truth) * static_cast<double>(width));
@@ -86,14 +85,14 @@ TEST(LinearOperator, EmptyRowsAndColumnsGiveZeros) {
   empty.offsets.assign(7, 0);
   const Sparse empty_t = transposed(empty);
   expect_products(SparsePlusLowRank(s, st), a);
-  const Matrix y = SparsePlusLowRank(empty, empty_t).multiply(random_matrix(5, 3, 1), Job());
+  const Matrix y = SparsePlusLowRank(empty, empty_t).multiply(random_matrix(5, 3, 1), Context(1));
   EXPECT_EQ(test::squared_norm(y), 0);
 }
 
 // --- Definition 14 ---
 
 TEST(Incoherence, RandomIsSpreadOutAndASpikeIsNot) {
-  const Job job;
+  const Context job(1);
   const size_t n = 200;
   for (const size_t k : {1, 4, 10}) {
     const Svd random = svd_of_product(random_matrix(n, k, 1), random_matrix(n, k, 2), job);
@@ -116,12 +115,12 @@ TEST(Incoherence, RandomIsSpreadOutAndASpikeIsNot) {
 TEST(Incoherence, AConstantMatrixHasMuOne) {
   Matrix ones(30, 20);
   for (size_t r = 0; r < 30; ++r) std::ranges::fill(ones.row(r), 2.0f);
-  EXPECT_NEAR(incoherence(dense_svd(ones), Job()), 1, 1e-5);
+  EXPECT_NEAR(incoherence(dense_svd(ones), Context(1)), 1, 1e-5);
 }
 
 TEST(Incoherence, IsTheDefinition) {
-  const Svd a = svd_of_product(random_matrix(9, 2, 3), random_matrix(6, 2, 4), Job());
-  const double mu = incoherence(a, Job()), root = std::sqrt(2.0);
+  const Svd a = svd_of_product(random_matrix(9, 2, 3), random_matrix(6, 2, 4), Context(1));
+  const double mu = incoherence(a, Context(1)), root = std::sqrt(2.0);
   double tightest = 0;
   const auto bounded = [&](double value, double size) {
     EXPECT_LE(std::abs(value), mu * root / size * (1 + 1e-12));

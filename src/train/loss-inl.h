@@ -31,31 +31,31 @@ HWY_INLINE Slope binary(float z, bool truth) {
 
 // Loss and slope of a score s where y was wanted (classes: y = 0 or 1). Errors are in units of
 // their usual size, so that the bends of huber and tukey mean what they should.
-HWY_INLINE Slope slope_of(NumberLoss loss, float s, float y) {
+HWY_INLINE Slope slope_of(Loss loss, float s, float y) {
   const float e = s - y;
   switch (loss) {
-    case NumberLoss::kAbsolute:
+    case Loss::kAbsolute:
       return {std::abs(e), e > 0 ? 1.0f : e < 0 ? -1.0f : 0.0f};
-    case NumberLoss::kHuber: {
+    case Loss::kHuber: {
       constexpr float kBend = 1.345f;  // 95 % efficient on normal errors
       const float a = std::abs(e);
       return a <= kBend ? Slope{e * e / 2, e}
                         : Slope{kBend * (a - kBend / 2), std::copysign(kBend, e)};
     }
-    case NumberLoss::kTukey: {
+    case Loss::kTukey: {
       constexpr float kCut = 4.685f;  // likewise
       const float t = 1 - e * e / (kCut * kCut);
       if (t <= 0) return {kCut * kCut / 6, 0};
       return {kCut * kCut / 6 * (1 - t * t * t), e * t * t};
     }
-    case NumberLoss::kLogistic:
+    case Loss::kLogistic:
       return binary(s, y > 0.5f);
-    case NumberLoss::kHinge: {
+    case Loss::kHinge: {
       const float sign = y > 0.5f ? 1.0f : -1.0f;
       const float gap = 1 - sign * s;
       return gap > 0 ? Slope{gap, -sign} : Slope{0, 0};
     }
-    case NumberLoss::kKl: {
+    case Loss::kKl: {
       // y log(y / s) - y + s, of a score that must be positive: below kLeast it is continued
       // straight.
       constexpr float kLeast = 0.05f;
@@ -63,7 +63,7 @@ HWY_INLINE Slope slope_of(NumberLoss loss, float s, float y) {
       const float loss_there = (y > 0 ? y * std::log(y / at) : 0.0f) - y + at;
       return {loss_there + slope * (s - at), slope};
     }
-    case NumberLoss::kSquared:
+    default:
       break;
   }
   return {e * e / 2, e};

@@ -1,9 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <string_view>
+
+#include "kith/fields.h"
+
 namespace kith {
 
-// What a score costs where a number was wanted. The last three: of classes 0 and 1, and of counts.
-enum class NumberLoss { kSquared, kAbsolute, kHuber, kTukey, kLogistic, kHinge, kKl };
+// What is asked of scores, for all models that have a choice. The first seven: what a score costs
+// where a number was wanted (of them logistic and hinge of classes 0 and 1, kl of counts). bpr:
+// what was seen scores above what was not. The last three: an observed value scores above noise.
+enum class Loss {
+  kSquared,
+  kAbsolute,
+  kHuber,
+  kTukey,
+  kLogistic,
+  kHinge,
+  kKl,
+  kBpr,
+  kSoftmax,
+  kNce,
+  kNs,
+};
+
+// Of a score against a number.
+constexpr bool is_of_numbers(Loss loss) { return loss <= Loss::kKl; }
+constexpr bool is_of_classes(Loss loss) { return loss == Loss::kLogistic || loss == Loss::kHinge; }
 
 }  // namespace kith
+
+template <>
+struct kith::EnumNames<kith::Loss> {
+  static constexpr std::array<std::string_view, 11> names{"squared",  "absolute", "huber", "tukey",
+                                                          "logistic", "hinge",    "kl",    "bpr",
+                                                          "softmax",  "nce",      "ns"};
+};

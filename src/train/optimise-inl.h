@@ -8,6 +8,7 @@
 #define KITH_TRAIN_OPTIMISE_INL_H_
 #endif
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/vec-inl.h"
@@ -20,6 +21,21 @@ namespace kith::HWY_NAMESPACE {
 HWY_INLINE float row_step(float* HWY_RESTRICT state, float mean_square, const Step& step) {
   *state += mean_square;
   return step.lr / (std::sqrt(*state) + step.delta);
+}
+
+// What adam's averages are multiplied by, which begin at 0 and would be too small for many steps:
+// 1 / (1 - beta^t) and 1 / (1 - gamma^t). `powers` holds beta^t and gamma^t; 0 before the first
+// step.
+struct AdamScale {
+  float mean, square;
+};
+HWY_INLINE AdamScale adam_scale(float* HWY_RESTRICT powers, const Step& step) {
+  powers[0] = powers[0] == 0 ? step.beta : powers[0] * step.beta;
+  powers[1] = powers[1] == 0 ? step.gamma : powers[1] * step.gamma;
+  // A power that has run out must not count as none.
+  powers[0] = std::max(powers[0], 1e-30f);
+  powers[1] = std::max(powers[1], 1e-30f);
+  return {1 / (1 - powers[0]), 1 / (1 - powers[1])};
 }
 
 // Moves x, of `width` floats with its state behind it, along the gradient coef * g. `mean_square`
@@ -36,6 +52,8 @@ HWY_INLINE void optimise(float* HWY_RESTRICT x, size_t width, const float* HWY_R
   if constexpr (kind == Optimiser::kRowAdaGrad) {
     row_rate = hn::Set(f32, row_step(state, coef * coef * mean_square, step));
   }
+  AdamScale scale{1, 1};
+  if constexpr (kind == Optimiser::kAdam) scale = adam_scale(state + 2 * width, step);
   for (size_t i = 0; i < width; i += hn::Lanes(f32)) {
     const auto at = hn::Load(f32, x + i);
     const auto grad = gradient(i, at);
@@ -65,7 +83,9 @@ HWY_INLINE void optimise(float* HWY_RESTRICT x, size_t width, const float* HWY_R
           hn::MulAdd(rest2, hn::Mul(grad, grad), hn::Mul(gamma, hn::Load(f32, state + width + i)));
       hn::Store(m, f32, state + i);
       hn::Store(h, f32, state + width + i);
-      const auto rate = hn::Div(lr, hn::Add(hn::Sqrt(h), hn::Set(f32, step.delta)));
+      const auto root = hn::Sqrt(hn::Mul(hn::Set(f32, scale.square), h));
+      const auto rate =
+          hn::Div(hn::Mul(hn::Set(f32, scale.mean), lr), hn::Add(root, hn::Set(f32, step.delta)));
       hn::Store(hn::NegMulAdd(rate, m, at), f32, x + i);
     }
   }

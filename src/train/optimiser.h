@@ -3,13 +3,16 @@
 // How a row of parameters moves along its gradient. The state of a row stands behind its
 // parameters, in the same padded row, so that a sparse step touches one place in memory:
 //
+// clang-format off
 //   sgd         x -= lr g
-//   momentum    v = beta v - lr g;  x += v                            (the heavy ball)
-//   nesterov    v = beta v - lr g;  x += beta v - lr g                (x is the point looked ahead
-//   to) adagrad     h += g^2;  x -= lr g / (sqrt(h) + delta) adam        m = beta m + (1 - beta) g;
-//   h = gamma h + (1 - gamma) g^2;
-//               x -= lr m / (sqrt(h) + delta)
+//   momentum    v = beta v - lr g;  x += v                         (the heavy ball)
+//   nesterov    v = beta v - lr g;  x += beta v - lr g             (x is the point looked ahead to)
+//   adagrad     h += g^2;  x -= lr g / (sqrt(h) + delta)
+//   adam        m = beta m + (1 - beta) g;  h = gamma h + (1 - gamma) g^2;
+//               x -= lr m' / (sqrt(h') + delta)  with  m' = m / (1 - beta^t),  h' = h / (1 - gamma^t),
+//               t the steps of the row (Kingma and Ba 2015)
 //   adagrad-row adagrad with one h for the row: h += mean g^2
+// clang-format on
 //
 // Rows that a step does not touch do not move: momentum and averages stand still with them.
 
@@ -17,8 +20,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "config/fields.h"
 #include "core/matrix.h"
+#include "kith/fields.h"
 
 namespace kith {
 
@@ -42,7 +45,7 @@ constexpr size_t state_width(Optimiser optimiser, size_t width) {
     case Optimiser::kAdaGrad:
       return width;
     case Optimiser::kAdam:
-      return 2 * width;
+      return 2 * width + kRowPad;
     case Optimiser::kRowAdaGrad:
       return kRowPad;
   }

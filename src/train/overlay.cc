@@ -1,23 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/overlay.h"
 
+#include "kernels/rows.h"
+
 namespace kith {
 
-void add_changes(std::span<const RowOverlay> overlays, Rows table, RoundChains& chains,
-                 const Job& job) {
-  const auto workers = static_cast<size_t>(std::max(1, job.threads));
-  Matrix sums(workers, table.stride);
-  chains.for_each_row(
-      overlays.size(), [&](size_t b) { return overlays[b].touched(); }, job,
+Rounds::Rounds(size_t tables, size_t rows, size_t stride) : tables_(tables), chains_(rows) {
+  for (size_t i = 0; i < kBlocks * tables; ++i) overlays_.emplace_back(rows, stride);
+}
+
+uint64_t Rounds::memory_needed(size_t tables, size_t rows, size_t stride, uint64_t touches) {
+  const uint64_t row = (stride + kRowPad) * sizeof(float) + sizeof(uint32_t);
+  const uint64_t overlay = rows * sizeof(uint32_t) + std::min<uint64_t>(rows, touches) * row;
+  return tables * kBlocks * overlay + 2 * rows * sizeof(uint32_t);
+}
+
+void Rounds::combine(size_t table, size_t count, RowTable to, const Context& context, bool alone) {
+  const auto workers = static_cast<size_t>(context.threads());
+  if (sums_.rows() < workers) sums_ = Matrix(workers, to.rows.stride);
+  const auto overlay = [&](size_t b) -> const RowOverlay& { return of_block(b)[table]; };
+  chains_.for_each_row(
+      count, [&](size_t b) { return overlay(b).touched(); }, context, alone,
       [&](uint32_t row, size_t worker, const auto& each) {
-        float* const base = table.row(row);
-        float* const change = sums.view().row(worker);
-        std::fill_n(change, table.stride, 0.0f);
+        float* const change = sums_.view().row(worker);
+        float* const base = to.rows.row(row);
+        const float energy = to.energy ? to.energy[row] : 0;
+        std::fill_n(change, to.rows.stride, 0.0f);
         each([&](uint32_t block, uint32_t slot) {
-          const float* const copy = overlays[block].copy(slot);
-          for (size_t k = 0; k < table.stride; ++k) change[k] += copy[k] - base[k];
+          add_change(overlay(block).copy(slot), base, change, to.rows.stride);
+          if (to.energy) to.energy[row] += overlay(block).energy(slot) - energy;
         });
-        for (size_t k = 0; k < table.stride; ++k) base[k] += change[k];
+        add_row(change, base, to.rows.stride);
       });
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace kith {
 namespace {
 
@@ -10,41 +12,70 @@ TEST(RowOverlay, CopiesWhatIsAskedForAndNothingElse) {
   Matrix table(3000, 4);
   for (size_t r = 0; r < table.rows(); ++r) table.row(r)[0] = static_cast<float>(r);
   RowOverlay overlay(table.rows(), table.stride());
-  overlay.start(table.view());
+  overlay.start({table.view()});
   float* const first = overlay.row(2999);
   for (uint32_t r = 0; r < 2999; ++r) EXPECT_EQ(overlay.row(r)[0], static_cast<float>(r));
   first[0] = -1;  // still good after many more
   EXPECT_EQ(overlay.row(2999)[0], -1);
   EXPECT_EQ(table.row(2999)[0], 2999);
   EXPECT_EQ(overlay.touched().size(), 3000u);
-  overlay.start(table.view());
+  overlay.start({table.view()});
   EXPECT_EQ(overlay.row(2999)[0], 2999);
   EXPECT_EQ(overlay.touched().size(), 1u);
 }
 
-TEST(RoundChains, AddEveryBlocksChangesOnce) {
+TEST(RowOverlay, CopiesTheNumberBesideARow) {
+  Matrix table(5, 4);
+  std::vector<float> energy{1, 2, 3, 4, 5};
+  RowOverlay overlay(table.rows(), table.stride());
+  overlay.start({table.view(), energy.data()});
+  *overlay.at(3).energy += 10;
+  EXPECT_EQ(overlay.energy(0), 14);
+  EXPECT_EQ(energy[3], 4);
+}
+
+TEST(Rounds, AddEveryBlocksChangesOnce) {
   for (const int threads : {1, 4}) {
-    Matrix table(2000, 4);
-    std::vector<RowOverlay> overlays;
-    for (int b = 0; b < 3; ++b) overlays.emplace_back(table.rows(), table.stride());
-    RoundChains chains(table.rows());
-    Job job;
-    job.threads = threads;
-    for (int round = 1; round <= 2; ++round) {
-      for (int b = 0; b < 3; ++b) {
-        overlays[static_cast<size_t>(b)].start(table.view());
+    for (const bool alone : {false, true}) {
+      Matrix one(2000, 4), two(2000, 4);
+      std::vector<float> energy(2000, 1.0f);
+      Rounds rounds(2, one.rows(), one.stride());
+      const Context context(threads);
+      const RowTable tables[]{{one.view(), energy.data()}, {two.view()}};
+      for (int round = 1; round <= 2; ++round) {
         // Block b touches every (b + 1)-th row and adds b + 1 to it.
-        for (uint32_t r = 0; r < 2000; r += static_cast<uint32_t>(b) + 1) {
-          overlays[static_cast<size_t>(b)].row(r)[1] += static_cast<float>(b + 1);
+        EXPECT_TRUE(rounds.run(3, tables, context, alone, [&](size_t b, std::span<RowOverlay> o) {
+          for (uint32_t r = 0; r < 2000; r += static_cast<uint32_t>(b) + 1) {
+            o[0].row(r)[1] += static_cast<float>(b + 1);
+            o[1].row(r)[2] -= static_cast<float>(b + 1);
+            *o[0].at(r).energy += 1;
+          }
+        }));
+        for (uint32_t r = 0; r < 2000; ++r) {
+          const int blocks = 1 + (r % 2 == 0) + (r % 3 == 0);
+          const int sum = 1 + (r % 2 == 0 ? 2 : 0) + (r % 3 == 0 ? 3 : 0);
+          ASSERT_EQ(one.row(r)[1], static_cast<float>(round * sum)) << r;
+          ASSERT_EQ(two.row(r)[2], static_cast<float>(-round * sum)) << r;
+          ASSERT_EQ(energy[r], static_cast<float>(1 + round * blocks)) << r;
         }
-      }
-      add_changes(overlays, table.view(), chains, job);
-      for (uint32_t r = 0; r < 2000; ++r) {
-        const int expected = round * (1 + (r % 2 == 0 ? 2 : 0) + (r % 3 == 0 ? 3 : 0));
-        ASSERT_EQ(table.row(r)[1], static_cast<float>(expected)) << r;
       }
     }
   }
+}
+
+TEST(Rounds, AreWholeOrNothing) {
+  Matrix table(4, 4);
+  Rounds rounds(1, table.rows(), table.stride());
+  Context context(2);
+  const RowTable tables[]{{table.view()}};
+  const auto body = [&](size_t, std::span<RowOverlay> o) {
+    context.cancel();
+    o[0].row(1)[0] += 1;
+  };
+  EXPECT_TRUE(rounds.run(8, tables, context, false, body));
+  EXPECT_EQ(table.row(1)[0], 8);  // all blocks of the round that was under way
+  EXPECT_FALSE(rounds.run(8, tables, context, false, body));
+  EXPECT_EQ(table.row(1)[0], 8);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ constexpr size_t kSums = 64;  // partial sums at most: each is as large as the r
 
 }  // namespace
 
-Small transpose_times(const Matrix& a, size_t cols, const Matrix& b, const Job& job) {
+Small transpose_times(const Matrix& a, size_t cols, const Matrix& b, const Context& context) {
   Small out(cols, b.cols());
   const size_t rows = a.rows(), width = b.stride();
   if (rows == 0 || out.values.empty()) return out;
@@ -18,7 +18,7 @@ Small transpose_times(const Matrix& a, size_t cols, const Matrix& b, const Job& 
   const size_t size = std::max(least, (rows + kSums - 1) / kSums);
   const size_t shards = (rows + size - 1) / size;
   std::vector<std::vector<double>> sums(shards);
-  job.for_each_shard(shards, [&](size_t s) {
+  for_each_shard(context, shards, [&](size_t s) {
     sums[s].assign(cols * width, 0.0);
     const size_t first = s * size;
     add_products(a.view(), cols, b.view(), first, std::min(size, rows - first), sums[s].data());
@@ -31,7 +31,7 @@ Small transpose_times(const Matrix& a, size_t cols, const Matrix& b, const Job& 
   return out;
 }
 
-Matrix times(const Matrix& x, const Small& b, const Job& job) {
+Matrix times(const Matrix& x, const Small& b, const Context& context) {
   Matrix small(b.rows, b.cols), out(x.rows(), b.cols);
   for (size_t i = 0; i < b.rows; ++i) {
     for (size_t j = 0; j < b.cols; ++j) small.row(i)[j] = static_cast<float>(b.at(i, j));
@@ -39,7 +39,7 @@ Matrix times(const Matrix& x, const Small& b, const Job& job) {
   if (b.values.empty()) return out;
   const ConstRows from = x.view();
   const Rows to = out.view();
-  for_each_range(job, x.rows(), b.rows * out.stride(), [&](size_t first, size_t last) {
+  for_each_range(context, x.rows(), b.rows * out.stride(), [&](size_t first, size_t last) {
     for (size_t r = first; r < last; ++r) {
       sum_rows({.x = std::as_const(small).view(),
                 .columns = nullptr,

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "core/job.h"
 #include "core/matrix.h"
+#include "core/parallel.h"
 
 namespace kith {
 
@@ -27,20 +27,20 @@ struct Small {
 // Calls work(first, last) for consecutive ranges of [0, rows), each of about 100,000 multiply-adds,
 // so that a thread is not started for less than it costs.
 template <class Work>
-void for_each_range(const Job& job, size_t rows, size_t work_per_row, const Work& work) {
+void for_each_range(const Context& context, size_t rows, size_t work_per_row, const Work& work) {
   constexpr size_t kWork = 100000;
   if (rows == 0) return;
   const size_t size = std::clamp<size_t>(kWork / std::max<size_t>(1, work_per_row), 1, rows);
-  job.for_each_shard((rows + size - 1) / size,
-                     [&](size_t s) { work(s * size, std::min(rows, (s + 1) * size)); });
+  for_each_shard(context, (rows + size - 1) / size,
+                 [&](size_t s) { work(s * size, std::min(rows, (s + 1) * size)); });
 }
 
 // a^T b for the first `cols` columns of a, summed in double: cols x b.cols().
-Small transpose_times(const Matrix& a, size_t cols, const Matrix& b, const Job& job);
-inline Small transpose_times(const Matrix& a, const Matrix& b, const Job& job) {
-  return transpose_times(a, a.cols(), b, job);
+Small transpose_times(const Matrix& a, size_t cols, const Matrix& b, const Context& context);
+inline Small transpose_times(const Matrix& a, const Matrix& b, const Context& context) {
+  return transpose_times(a, a.cols(), b, context);
 }
 // x b; the columns of x beyond the rows of b are left out.
-Matrix times(const Matrix& x, const Small& b, const Job& job);
+Matrix times(const Matrix& x, const Small& b, const Context& context);
 
 }  // namespace kith

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "core/job.h"
 #include "core/matrix.h"
+#include "core/parallel.h"
 #include "data/sparse.h"
 
 namespace kith {
@@ -16,9 +16,9 @@ class Residual {
  public:
   explicit Residual(const Sparse& ratings);
 
-  // Rows as in models/ratings_model.h, biases included. Returns the sum of squares, the same bits
+  // Rows as in models/ratings/factors.h, biases included. Returns the sum of squares, the same bits
   // for any number of threads.
-  double update(const Matrix& user, const Matrix& item, double mean, const Job& job);
+  double update(const Matrix& user, const Matrix& item, double mean, const Context& context);
   const Sparse& by_user() const { return by_user_; }  // of the last update
   const Sparse& by_item() const { return by_item_; }
   uint64_t size() const { return by_user_.size(); }
@@ -30,6 +30,7 @@ class Residual {
 
 // sum over the observed pairs of (a_i . b_j)^2, over the first `width` floats of the rows, a
 // multiple of kRowPad.
-double observed_square(const Sparse& pattern, const Matrix& a, const Matrix& b, const Job& job);
+double observed_square(const Sparse& pattern, const Matrix& a, const Matrix& b,
+                       const Context& context);
 
 }  // namespace kith

@@ -22,7 +22,7 @@ void solve_upper(std::span<const double> l, size_t n, std::span<double> b);
 
 // A row of users is [p, b, 1] and meets a row of items [q, 1, c]: the row of the side that is
 // solved for has its own bias at `own`, and a 1 where the other side has its own. See
-// ratings_model.h.
+// models/ratings/factors.h.
 struct RowProblem {
   size_t dim;                      // of p
   bool biases;                     // whether b is solved for; else it stays 0

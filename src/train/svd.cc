@@ -42,7 +42,7 @@ struct Qr {
 
 // With d the lengths of the columns of y and G = y^T y / (d d^T) = L L^T, the columns of y d^-1
 // L^-T are orthonormal: quick, and right as long as no column is nearly a sum of the others.
-std::optional<Qr> by_cholesky(const Matrix& y, const Dense& gram, const Job& job) {
+std::optional<Qr> by_cholesky(const Matrix& y, const Dense& gram, const Context& context) {
   const Eigen::VectorXd d = gram.diagonal().cwiseSqrt();
   if (!(d.minCoeff() > kNothing * d.maxCoeff())) return std::nullopt;
   const Eigen::VectorXd over = d.cwiseInverse();
@@ -53,12 +53,12 @@ std::optional<Qr> by_cholesky(const Matrix& y, const Dense& gram, const Job& job
   if (!(pivot > 1e-4)) return std::nullopt;
   Dense map = over.asDiagonal();
   factor.matrixU().solveInPlace<Eigen::OnTheRight>(map);
-  return Qr{times(y, small_of(map), job), l.transpose() * d.asDiagonal(), pivot};
+  return Qr{times(y, small_of(map), context), l.transpose() * d.asDiagonal(), pivot};
 }
 
 // With y^T y = E D E^T the columns of y E D^(-1/2) are: for any y, since directions that are
 // nothing can be left out.
-Qr by_eigenvectors(const Matrix& y, const Dense& gram, const Job& job) {
+Qr by_eigenvectors(const Matrix& y, const Dense& gram, const Context& context) {
   const Eigen::SelfAdjointEigenSolver<Dense> eigen(gram);
   const Eigen::VectorXd& d = eigen.eigenvalues();  // rising
   const Eigen::Index l = d.size();
@@ -68,22 +68,22 @@ Qr by_eigenvectors(const Matrix& y, const Dense& gram, const Job& job) {
   const Dense e = eigen.eigenvectors().rightCols(kept);
   const Eigen::VectorXd root = d.tail(kept).cwiseSqrt();
   const Dense map = e * root.cwiseInverse().asDiagonal();
-  return {times(y, small_of(map), job), root.asDiagonal() * e.transpose(), 0};
+  return {times(y, small_of(map), context), root.asDiagonal() * e.transpose(), 0};
 }
 
-Qr one_pass(const Matrix& y, const Job& job) {
-  const Dense gram = dense_of(transpose_times(y, y, job));
+Qr one_pass(const Matrix& y, const Context& context) {
+  const Dense gram = dense_of(transpose_times(y, y, context));
   if (gram.size() == 0) return {Matrix(y.rows(), 0), Dense(0, 0), 0};
-  if (std::optional<Qr> quick = by_cholesky(y, gram, job)) return std::move(*quick);
-  return by_eigenvectors(y, gram, job);
+  if (std::optional<Qr> quick = by_cholesky(y, gram, context)) return std::move(*quick);
+  return by_eigenvectors(y, gram, context);
 }
 
 // Columns of y that are nearly dependent leave rounding behind; a second pass, which starts from
 // columns that are nearly orthonormal, takes it away.
-Qr qr(const Matrix& y, const Job& job) {
-  Qr first = one_pass(y, job);
+Qr qr(const Matrix& y, const Context& context) {
+  Qr first = one_pass(y, context);
   if (first.q.cols() == 0 || first.condition > 0.3) return first;
-  Qr second = one_pass(first.q, job);
+  Qr second = one_pass(first.q, context);
   second.r = second.r * first.r;
   return second;
 }
@@ -138,14 +138,14 @@ SmallSvd small_svd(const Dense& a, size_t most) {
 // left middle right^T, with orthonormal columns of left and right: the SVD of the small one,
 // turned.
 Svd turned(const Matrix& left, const Dense& middle, const Matrix& right, size_t most,
-           const Job& job) {
+           const Context& context) {
   Svd out;
   if (middle.size() == 0) return out;
   const SmallSvd svd = small_svd(middle, most);
   const size_t k = rank_of(svd.sigma, most);
   const auto cols = static_cast<Eigen::Index>(k);
-  out.u = times(left, small_of(svd.u.leftCols(cols)), job);
-  out.v = times(right, small_of(svd.v.leftCols(cols)), job);
+  out.u = times(left, small_of(svd.u.leftCols(cols)), context);
+  out.v = times(right, small_of(svd.v.leftCols(cols)), context);
   out.sigma.assign(svd.sigma.data(), svd.sigma.data() + k);
   fix_signs(out);
   return out;
@@ -205,27 +205,27 @@ Svd dense_svd(const Matrix& a) {
   return out;
 }
 
-Svd randomised_svd(const LinearOperator& a, const SvdOptions& options, const Job& job) {
+Svd randomised_svd(const LinearOperator& a, const SvdOptions& options, const Context& context) {
   const size_t most = std::min(a.rows(), a.cols());
   const size_t width = std::min(most, options.rank + options.oversample);
   if (width == 0 || options.rank == 0) return {};
   Matrix block = first_block(a.cols(), width, options);
   normalise_columns(block);
   // One pass is enough on the way: it keeps the columns apart. The last one is exact.
-  Matrix image = a.multiply(block, job);
+  Matrix image = a.multiply(block, context);
   for (int i = 0; i < options.power && image.cols() > 0; ++i) {
-    image = one_pass(image, job).q;
-    block = one_pass(a.multiply_transposed(image, job), job).q;
-    image = a.multiply(block, job);
+    image = one_pass(image, context).q;
+    block = one_pass(a.multiply_transposed(image, context), context).q;
+    image = a.multiply(block, context);
   }
-  image = qr(image, job).q;
+  image = qr(image, context).q;
   if (image.cols() == 0) return {};
   // Within the block A = image (A^T image)^T; and A^T image = q r.
-  const Qr last = qr(a.multiply_transposed(image, job), job);
-  return turned(image, last.r.transpose(), last.q, options.rank, job);
+  const Qr last = qr(a.multiply_transposed(image, context), context);
+  return turned(image, last.r.transpose(), last.q, options.rank, context);
 }
 
-Svd power_method(const LinearOperator& a, const PowerOptions& options, const Job& job) {
+Svd power_method(const LinearOperator& a, const PowerOptions& options, const Context& context) {
   const size_t most = std::min({options.rank, a.rows(), a.cols()});
   Svd out;
   out.u = Matrix(a.rows(), most);
@@ -252,9 +252,9 @@ Svd power_method(const LinearOperator& a, const PowerOptions& options, const Job
     normalise_columns(v);
     double sigma = 0;
     for (int i = 0; i < options.iterations; ++i) {
-      u = deflated(a.multiply(v, job), v, out.u, out.v);
+      u = deflated(a.multiply(v, context), v, out.u, out.v);
       normalise_columns(u);
-      Matrix next = deflated(a.multiply_transposed(u, job), u, out.v, out.u);
+      Matrix next = deflated(a.multiply_transposed(u, context), u, out.v, out.u);
       sigma = length_of(next);
       normalise_columns(next);
       double moved = 0;
@@ -274,13 +274,13 @@ Svd power_method(const LinearOperator& a, const PowerOptions& options, const Job
   return out;
 }
 
-Matrix orthonormal(const Matrix& y, const Job& job) { return qr(y, job).q; }
+Matrix orthonormal(const Matrix& y, const Context& context) { return qr(y, context).q; }
 
-Svd svd_of_product(const Matrix& p, const Matrix& q, const Job& job) {
+Svd svd_of_product(const Matrix& p, const Matrix& q, const Context& context) {
   if (p.cols() == 0) return {};
-  const Qr left = qr(p, job), right = qr(q, job);
+  const Qr left = qr(p, context), right = qr(q, context);
   if (left.q.cols() == 0 || right.q.cols() == 0) return {};
-  return turned(left.q, left.r * right.r.transpose(), right.q, p.cols(), job);
+  return turned(left.q, left.r * right.r.transpose(), right.q, p.cols(), context);
 }
 
 Svd truncated(const Svd& a, size_t k) {
@@ -304,8 +304,8 @@ Svd shrink(const Svd& a, double tau) {
   return out;
 }
 
-Factors balanced(const Svd& a) {
-  Factors out{a.u.copy(), a.v.copy()};
+FactorPair balanced(const Svd& a) {
+  FactorPair out{a.u.copy(), a.v.copy()};
   for (Matrix* m : {&out.p, &out.q}) {
     for (size_t r = 0; r < m->rows(); ++r) {
       for (size_t j = 0; j < a.rank(); ++j) {

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/job.h"
 #include "core/matrix.h"
+#include "core/parallel.h"
 #include "train/linear_operator.h"
 #include "train/products.h"
 
@@ -40,7 +40,7 @@ struct SvdOptions {
 // The first `rank` triplets, fewer if the matrix has a lower rank. Block power iteration with
 // orthonormal blocks (Halko, Martinsson, Tropp 2011, algorithm 4.4), then the decomposition of what
 // the matrix does within the block.
-Svd randomised_svd(const LinearOperator& a, const SvdOptions& options, const Job& job);
+Svd randomised_svd(const LinearOperator& a, const SvdOptions& options, const Context& context);
 
 // The first triplets one after the other: u = A v / |A v|, v = A^T u / |A^T u| until v stands
 // still, then the same for A less what was found. Slow where two singular values are close; for
@@ -51,13 +51,13 @@ struct PowerOptions {
   double tolerance = 1e-7;  // change of v
   uint64_t seed = 1;
 };
-Svd power_method(const LinearOperator& a, const PowerOptions& options, const Job& job);
+Svd power_method(const LinearOperator& a, const PowerOptions& options, const Context& context);
 
 // Columns that span those of y (as many as y has rank, to single precision) and are orthonormal.
-Matrix orthonormal(const Matrix& y, const Job& job);
+Matrix orthonormal(const Matrix& y, const Context& context);
 
 // The SVD of p q^T: from factors to triplets.
-Svd svd_of_product(const Matrix& p, const Matrix& q, const Job& job);
+Svd svd_of_product(const Matrix& p, const Matrix& q, const Context& context);
 
 // argmin over B of |A - B|_F^2 / 2 + tau |B|_*: every singular value less tau, those below gone.
 Svd shrink(const Svd& a, double tau);
@@ -66,9 +66,9 @@ Svd truncated(const Svd& a, size_t k);
 
 // U diag(sigma)^(1/2) and V diag(sigma)^(1/2): of all factors with this product those with the
 // least |P|^2 + |Q|^2, which is then twice the nuclear norm.
-struct Factors {
+struct FactorPair {
   Matrix p, q;
 };
-Factors balanced(const Svd& a);
+FactorPair balanced(const Svd& a);
 
 }  // namespace kith

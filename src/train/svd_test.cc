@@ -15,7 +15,7 @@ using test::random_matrix;
 
 // How far the columns are from orthonormal: the largest entry of |M^T M - I|.
 double skew(const Matrix& m) {
-  const Small g = transpose_times(m, m, Job());
+  const Small g = transpose_times(m, m, Context(1));
   double worst = 0;
   for (size_t i = 0; i < g.rows; ++i) {
     for (size_t j = 0; j < g.cols; ++j) {
@@ -27,7 +27,7 @@ double skew(const Matrix& m) {
 
 // Singular values 10, 5, 2.5, ... on random vectors.
 Matrix falling(size_t rows, size_t cols, size_t rank) {
-  const Job job;
+  const Context job(1);
   Svd a{orthonormal(random_matrix(rows, rank, 1), job), {}, {}};
   a.v = orthonormal(random_matrix(cols, rank, 2), job);
   for (size_t k = 0; k < rank; ++k) a.sigma.push_back(10 * std::pow(0.5, static_cast<double>(k)));
@@ -60,9 +60,9 @@ TEST(Svd, TheDenseOneGivesTheMatrixBackAndLemma8) {
 TEST(Svd, OfRankDeficientMatricesOnlyTheRankIsGiven) {
   const Matrix a = test::product(random_matrix(30, 3, 1), random_matrix(20, 3, 2));
   EXPECT_EQ(dense_svd(a).rank(), 3u);
-  EXPECT_EQ(randomised_svd(DenseOperator(a), {.rank = 8}, Job()).rank(), 3u);
+  EXPECT_EQ(randomised_svd(DenseOperator(a), {.rank = 8}, Context(1)).rank(), 3u);
   EXPECT_EQ(dense_svd(Matrix(4, 3)).rank(), 0u);
-  EXPECT_EQ(randomised_svd(DenseOperator(Matrix(4, 3)), {.rank = 2}, Job()).rank(), 0u);
+  EXPECT_EQ(randomised_svd(DenseOperator(Matrix(4, 3)), {.rank = 2}, Context(1)).rank(), 0u);
 }
 
 // |A - A_k|_F^2 = sum of the squares of the dropped singular values, and no matrix of rank k is
@@ -77,12 +77,12 @@ TEST(Svd, EckartYoung) {
     for (size_t i = k; i < whole.rank(); ++i) dropped += whole.sigma[i] * whole.sigma[i];
     const Svd best = truncated(whole, k);
     EXPECT_NEAR(test::squared_distance(test::product(best), a), dropped, 1e-6);
-    const Svd quick = randomised_svd(DenseOperator(a), {.rank = k}, Job());
+    const Svd quick = randomised_svd(DenseOperator(a), {.rank = k}, Context(1));
     ASSERT_EQ(quick.rank(), k);
     EXPECT_NEAR(test::squared_distance(test::product(quick), a), dropped, 2e-6);
     // Other matrices of rank k, near and far, are no better.
     for (const uint64_t seed : {7, 8, 9}) {
-      Factors other = balanced(best);
+      FactorPair other = balanced(best);
       const Matrix noise = random_matrix(60, k, seed);
       for (size_t r = 0; r < 60; ++r) {
         for (size_t j = 0; j < k; ++j) other.p.row(r)[j] += 0.01f * noise.row(r)[j];
@@ -95,7 +95,7 @@ TEST(Svd, EckartYoung) {
 TEST(Svd, TheRandomisedOneEqualsTheDenseOne) {
   const Matrix a = random_matrix(50, 30, 4);  // a flat spectrum: the hard case
   const Svd whole = dense_svd(a);
-  const Svd quick = randomised_svd(DenseOperator(a), {.rank = 5, .power = 20}, Job());
+  const Svd quick = randomised_svd(DenseOperator(a), {.rank = 5, .power = 20}, Context(1));
   ASSERT_EQ(quick.rank(), 5u);
   EXPECT_LT(skew(quick.u), kFloat);
   EXPECT_LT(skew(quick.v), kFloat);
@@ -112,7 +112,7 @@ TEST(Svd, AStartThatIsRightNeedsNoIterations) {
   const Svd first = truncated(whole, 4);
   const Svd again = randomised_svd(
       DenseOperator(a),
-      {.rank = 4, .oversample = 0, .power = 0, .start = &first.v, .start_cols = 4}, Job());
+      {.rank = 4, .oversample = 0, .power = 0, .start = &first.v, .start_cols = 4}, Context(1));
   for (size_t k = 0; k < 4; ++k) EXPECT_NEAR(again.sigma[k], whole.sigma[k], 1e-5);
 }
 
@@ -121,7 +121,7 @@ TEST(Svd, AStartThatIsRightNeedsNoIterations) {
 TEST(Svd, TheRankOneModelIsTheFirstTriplet) {
   const Matrix a = falling(40, 25, 8);
   const Svd whole = dense_svd(a);
-  const Svd one = power_method(DenseOperator(a), {.rank = 1}, Job());
+  const Svd one = power_method(DenseOperator(a), {.rank = 1}, Context(1));
   ASSERT_EQ(one.rank(), 1u);
   EXPECT_NEAR(one.sigma[0], whole.sigma[0], 1e-5);
   double product = 0;
@@ -138,7 +138,7 @@ TEST(Svd, TheRankOneModelIsTheFirstTriplet) {
 TEST(Svd, DeflationGivesTheNextTriplets) {
   const Matrix a = falling(40, 25, 8);
   const Svd whole = dense_svd(a);
-  const Svd five = power_method(DenseOperator(a), {.rank = 5}, Job());
+  const Svd five = power_method(DenseOperator(a), {.rank = 5}, Context(1));
   ASSERT_EQ(five.rank(), 5u);
   for (size_t k = 0; k < 5; ++k) {
     EXPECT_NEAR(five.sigma[k], whole.sigma[k], 1e-4);
@@ -146,15 +146,15 @@ TEST(Svd, DeflationGivesTheNextTriplets) {
     for (size_t c = 0; c < 25; ++c) EXPECT_NEAR(five.v.row(c)[k], whole.v.row(c)[k], 1e-4);
   }
   // A matrix of rank 8 has no ninth triplet.
-  EXPECT_EQ(power_method(DenseOperator(falling(20, 12, 3)), {.rank = 5}, Job()).rank(), 3u);
+  EXPECT_EQ(power_method(DenseOperator(falling(20, 12, 3)), {.rank = 5}, Context(1)).rank(), 3u);
 }
 
 TEST(Svd, TheProductOfFactorsNeedsNoDenseMatrix) {
   const Matrix p = random_matrix(70, 6, 1), q = random_matrix(50, 6, 2);
-  const Svd whole = dense_svd(test::product(p, q)), quick = svd_of_product(p, q, Job());
+  const Svd whole = dense_svd(test::product(p, q)), quick = svd_of_product(p, q, Context(1));
   ASSERT_EQ(quick.rank(), 6u);
   for (size_t k = 0; k < 6; ++k) EXPECT_NEAR(quick.sigma[k], whole.sigma[k], 1e-4);
-  const Factors f = balanced(quick);
+  const FactorPair f = balanced(quick);
   EXPECT_LT(test::squared_distance(test::product(f.p, f.q), test::product(p, q)), 1e-6);
   // |P|^2 + |Q|^2 is twice the nuclear norm.
   double nuclear = 0;
@@ -168,10 +168,9 @@ TEST(Svd, BitsDoNotDependOnThreads) {
   const Sparse st = transposed(s);
   const Matrix p = random_matrix(3000, 7, 7), q = random_matrix(400, 7, 8);
   const SparsePlusLowRank a(s, st, 0.5, {&p, &q, 7});
-  const Svd one = randomised_svd(a, {.rank = 12, .power = 2}, Job());
+  const Svd one = randomised_svd(a, {.rank = 12, .power = 2}, Context(1));
   for (const int n : {2, 8}) {
-    Job job;
-    job.threads = n;
+    const Context job(n);
     const Svd many = randomised_svd(a, {.rank = 12, .power = 2}, job);
     EXPECT_EQ(one.sigma, many.sigma);
     expect_equal(one.u, many.u);

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 
 namespace kith {
 

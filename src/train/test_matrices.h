@@ -43,7 +43,7 @@ inline Matrix product(const Matrix& p, const Matrix& q) {
 }
 
 inline Matrix product(const Svd& a) {
-  const Factors f = balanced(a);
+  const FactorPair f = balanced(a);
   return product(f.p, f.q);
 }
 

@@ -3,7 +3,7 @@
 
 #include "models/als/kernel.h"
 #include "models/als/model.h"
-#include "models/test_ratings.h"
+#include "models/ratings/test_ratings.h"
 #include "train/svd.h"
 
 namespace kith::als {
@@ -81,8 +81,8 @@ TEST(AlsKernel, SolversEqualTheClosedForm) {
 }
 
 double raw_score(const RatingsModel& model, uint32_t u, uint32_t i) {
-  double score = model.mean();
-  const auto a = model.rows_of(Axis::kUser).row(u), b = model.rows_of(Axis::kItem).row(i);
+  double score = model.factors().mean;
+  const auto a = model.factors().user.row(u), b = model.factors().item.row(i);
   for (size_t k = 0; k < a.size(); ++k) score += double{a[k]} * b[k];
   return score;
 }
@@ -218,7 +218,7 @@ TEST(Als, ImplicitFeedbackRanksWhatFits) {
       }
     }
     const auto row = model.fold_in(Axis::kUser, ratings.train().row(0));
-    for (size_t k = 0; k < 2; ++k) EXPECT_NEAR(row[k], model.rows_of(Axis::kUser).row(0)[k], 0.1);
+    for (size_t k = 0; k < 2; ++k) EXPECT_NEAR(row[k], model.factors().user.row(0)[k], 0.1);
   }
 }
 
@@ -250,18 +250,20 @@ TEST(Als, NewRatingsMoveTheirUserAlone) {
   model.config().dim = 2;
   model.config().penalty = 0.03;
   test::train(model, ratings);
-  const std::vector<float> before(model.rows_of(Axis::kUser).row(5).begin(),
-                                  model.rows_of(Axis::kUser).row(5).end());
+  const auto five = model.factors().user.row(5);
+  const std::vector<float> before(five.begin(), five.end());
   Names users = ratings.users(), items = ratings.items();
   const uint32_t someone = users.add("someone"), something = items.add("something");
   std::vector<Rating> more;
   for (uint32_t i = 0; i < 20; ++i)
     more.push_back({someone, i, static_cast<float>(planted.truth(7, i))});
   more.push_back({someone, something, 3});
-  const auto updated = model.update(Ratings::of(std::move(users), std::move(items), more));
-  EXPECT_EQ(updated.new_users, 1u);
-  EXPECT_EQ(updated.new_items, 1u);
-  EXPECT_TRUE(std::ranges::equal(before, model.rows_of(Axis::kUser).row(5)));
+  const auto updated =
+      model.update(Ratings::of(std::move(users), std::move(items), more), Context(2));
+  EXPECT_EQ(std::ranges::count(updated.added, "user", &Updated::Added::column), 1);
+  EXPECT_EQ(std::ranges::count(updated.added, "item", &Updated::Added::column), 1);
+  EXPECT_EQ(updated.added.size(), 2u);
+  EXPECT_TRUE(std::ranges::equal(before, model.factors().user.row(5)));
   // It rates as user 7 does, so it is told what user 7 would say.
   double error = 0;
   for (uint32_t i = 20; i < 40; ++i)

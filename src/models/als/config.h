@@ -2,10 +2,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
-#include "config/fields.h"
+#include "kith/fields.h"
 
 namespace kith::als {
 
@@ -14,9 +15,9 @@ enum class Solver { kCg, kCholesky, kBlocks };
 struct Config {
   int dim = 64;
   int epochs = 30;
-  double penalty = -1;
-  double frequency = -1;
-  double bias_penalty = -1;
+  std::optional<double> penalty{};
+  std::optional<double> frequency{};
+  std::optional<double> bias_penalty{};
   bool biases = true;
   double unobserved = 0.2;
   Solver solver = Solver::kCg;
@@ -28,18 +29,21 @@ struct Config {
   static constexpr std::tuple fields{
       field("dim", &Config::dim, "length of each vector").between(0, 4096).tuned(8, 128),
       field("epochs", &Config::epochs, "sweeps over users and items, at most").between(1, 10000),
-      field("penalty", &Config::penalty,
-            "of the squared length of a vector, for each of 300 ratings, in units of their noise; "
-            "negative: 0.1, or 0.005 for implicit feedback")
-          .between(-1, 1e6)
-          .tuned(0.001, 0.5),
+      field("penalty", &Config::penalty, "strength of L2 regularisation of the vectors")
+          .between(0, 1e6)
+          .tuned(0.001, 0.5)
+          .automatic("0.1, or 0.005 for interactions")
+          .formerly("penalty", -1),
       field("frequency", &Config::frequency,
             "the penalty of a row with n ratings grows as n to this power: 1 is ALS-WR, 0 the same "
-            "for all; negative: 0.6, or 1 for implicit feedback")
-          .between(-1, 2),
-      field("bias-penalty", &Config::bias_penalty,
-            "of the square of a bias; negative: found from the data")
-          .between(-1, 1e9),
+            "for all")
+          .between(0, 2)
+          .automatic("0.6, or 1 for interactions")
+          .formerly("frequency", -1),
+      field("bias-penalty", &Config::bias_penalty, "strength of L2 regularisation of the biases")
+          .between(0, 1e9)
+          .automatic("found from the data")
+          .formerly("bias-penalty", -1),
       field("biases", &Config::biases, "whether users and items have one (explicit ratings)"),
       field("unobserved", &Config::unobserved,
             "implicit feedback: weight of a pair that was not seen, beside 1 for one that was")

@@ -97,6 +97,50 @@ HWY_INLINE void add_gram_product(const Side& side, const float* x, float alpha, 
   for (; j < side.dim; ++j) axpy(alpha * x[j], side.gram.row(j), y, width);
 }
 
+// r, rb = right side - A [x, b]; returns the objective there.
+double residual(const Side& side, const Task& task, const float* x, float b, float* r, float& rb) {
+  const size_t width = padded(side.dim);
+  std::fill_n(r, width, 0.0f);
+  float sum = 0;  // here and not in rb, which could be any float of r
+  double objective = 0;
+  pass(side, task.ratings, x, r, [&](size_t k, const float* other, float score) {
+    const float rating = task.ratings.values[k];
+    const float left = target_of(side, other, rating) - score - b;
+    const float e = weight_of(side, rating) * left;
+    objective += e * left;
+    sum += e;
+    return e;
+  });
+  if (side.implicit) {
+    const float before = dot(x, r, width);
+    add_gram_product(side, x, -side.unobserved, r);
+    objective += before - dot(x, r, width);
+  }
+  objective += task.penalty * dot(x, x, width) + task.bias_penalty * b * b;
+  axpy(-task.penalty, x, r, width);
+  clear_tail(r, side.dim);
+  rb = side.biases ? sum - task.bias_penalty * b : 0.0f;
+  return objective;
+}
+
+// ad, adb = A [d, db]; returns the curvature in that direction.
+float times_system(const Side& side, const Task& task, const float* d, float db, float* ad,
+                   float& adb) {
+  const size_t width = padded(side.dim);
+  std::fill_n(ad, width, 0.0f);
+  float sum = 0;
+  pass(side, task.ratings, d, ad, [&](size_t k, const float*, float score) {
+    const float s = weight_of(side, task.ratings.values[k]) * (score + db);
+    sum += s;
+    return s;
+  });
+  if (side.implicit) add_gram_product(side, d, side.unobserved, ad);
+  axpy(task.penalty, d, ad, width);
+  clear_tail(ad, side.dim);
+  adb = side.biases ? sum + task.bias_penalty * db : 0.0f;
+  return dot(d, ad, width) + db * adb;
+}
+
 // Conjugate gradients on [p, b] from where the row is. r = right side - A x, d the direction.
 // Returns the weighted squared error that is left. Each step lowers the whole objective by alpha
 // |r|^2, so it needs no pass of its own.
@@ -108,43 +152,14 @@ double solve_one(const Side& side, const Task& task, Scratch& scratch) {
   float* const ad = scratch.vectors.view().row(3);
   std::copy_n(task.row, dim, x);
   clear_tail(x, dim);
-  std::fill_n(r, width, 0.0f);
-  float b = side.biases ? task.row[side.own] : 0.0f, rb = 0, db, adb;
-  double objective = 0;
-  pass(side, task.ratings, x, r, [&](size_t k, const float* other, float score) {
-    const float rating = task.ratings.values[k];
-    const float left = target_of(side, other, rating) - score - b;
-    const float e = weight_of(side, rating) * left;
-    objective += e * left;
-    rb += e;
-    return e;
-  });
-  if (side.implicit) {
-    const float before = dot(x, r, width);
-    add_gram_product(side, x, -side.unobserved, r);
-    objective += before - dot(x, r, width);
-  }
-  objective += task.penalty * dot(x, x, width) + task.bias_penalty * b * b;
-  axpy(-task.penalty, x, r, width);
-  clear_tail(r, dim);
-  rb = side.biases ? rb - task.bias_penalty * b : 0.0f;
+  float b = side.biases ? task.row[side.own] : 0.0f, rb, adb;
+  double objective = residual(side, task, x, b, r, rb);
   std::copy_n(r, width, d);
-  db = rb;
+  float db = rb;
   float square = dot(r, r, width) + rb * rb;
   const float enough = 1e-12f * square;
   for (int step = 0; step < side.steps && square > enough && square > 1e-30f; ++step) {
-    std::fill_n(ad, width, 0.0f);
-    adb = 0;
-    pass(side, task.ratings, d, ad, [&](size_t k, const float*, float score) {
-      const float s = weight_of(side, task.ratings.values[k]) * (score + db);
-      adb += s;
-      return s;
-    });
-    if (side.implicit) add_gram_product(side, d, side.unobserved, ad);
-    axpy(task.penalty, d, ad, width);
-    clear_tail(ad, dim);
-    adb = side.biases ? adb + task.bias_penalty * db : 0.0f;
-    const float curvature = dot(d, ad, width) + db * adb;
+    const float curvature = times_system(side, task, d, db, ad, adb);
     if (!(curvature > 0)) break;  // a direction that nothing speaks of
     const float alpha = square / curvature;
     objective -= alpha * square;
@@ -211,6 +226,38 @@ bool solve_system(Rows a, size_t n, float* b) {
   return true;
 }
 
+// Some of a row's coordinates, and the bias with the last of them.
+struct Block {
+  size_t first, count;
+  bool with_bias;
+  size_t size() const { return count + with_bias; }
+};
+
+// What the rated rows say of a block, by their scores so far: a is the lower half of its system,
+// g the right side.
+void gather(const Side& side, const Task& task, const Block& block, Scratch& scratch,
+            float* weights, float* g) {
+  const size_t n = task.ratings.size(), m = block.size();
+  const Rows a = scratch.system.view();
+  for (size_t i = 0; i < m; ++i) std::fill_n(a.row(i), padded(m), 0.0f);
+  std::fill_n(g, padded(m), 0.0f);
+  for (size_t k = 0; k < n; k += kTileRows) {
+    const size_t rows = std::min(kTileRows, n - k);
+    for (size_t e = 0; e < rows; ++e) {
+      const float* const other = side.others.row(task.ratings.columns[k + e]);
+      const float rating = task.ratings.values[k + e];
+      float* const t = scratch.tile.view().row(e);
+      std::copy_n(other + block.first, block.count, t);
+      if (block.with_bias) t[block.count] = 1;
+      std::fill(t + m, t + padded(m), 0.0f);
+      weights[e] = weight_of(side, rating);
+      const float error = weights[e] * (target_of(side, other, rating) - scratch.scores[k + e]);
+      axpy(error, t, g, padded(m));
+    }
+    add_outer(std::as_const(scratch.tile).view(), rows, m, weights, a);
+  }
+}
+
 // Newton steps on blocks of coordinates, exact for each block: scores of the rated rows are kept up
 // to date. The bias, if there is one, goes with the last block.
 void solve_one_by_blocks(const Side& side, const Task& task, Scratch& scratch) {
@@ -230,24 +277,8 @@ void solve_one_by_blocks(const Side& side, const Task& task, Scratch& scratch) {
   for (size_t first = 0; first == 0 || first < dim; first += side.block) {
     const size_t count = std::min(side.block, dim - first);
     const bool with_bias = side.biases && first + count >= dim;
-    const size_t m = count + with_bias;
-    for (size_t i = 0; i < m; ++i) std::fill_n(a.row(i), padded(m), 0.0f);
-    std::fill_n(g, padded(m), 0.0f);
-    for (size_t k = 0; k < n; k += kTileRows) {
-      const size_t rows = std::min(kTileRows, n - k);
-      for (size_t e = 0; e < rows; ++e) {
-        const float* const other = side.others.row(task.ratings.columns[k + e]);
-        const float rating = task.ratings.values[k + e];
-        float* const t = scratch.tile.view().row(e);
-        std::copy_n(other + first, count, t);
-        if (with_bias) t[count] = 1;
-        std::fill(t + m, t + padded(m), 0.0f);
-        weights[e] = weight_of(side, rating);
-        const float error = weights[e] * (target_of(side, other, rating) - scratch.scores[k + e]);
-        axpy(error, t, g, padded(m));
-      }
-      add_outer(std::as_const(scratch.tile).view(), rows, m, weights, a);
-    }
+    const Block block{first, count, with_bias};
+    gather(side, task, block, scratch, weights, g);
     if (side.implicit) {
       std::fill_n(whole, width, 0.0f);
       add_gram_product(side, x, side.unobserved, whole);
@@ -266,7 +297,7 @@ void solve_one_by_blocks(const Side& side, const Task& task, Scratch& scratch) {
       g[count] -= task.bias_penalty * b;
       a.row(count)[count] += task.bias_penalty + 1e-20f;
     }
-    if (!solve_system(a, m, g)) continue;
+    if (!solve_system(a, block.size(), g)) continue;
     for (size_t i = 0; i < count; ++i) x[first + i] += g[i];
     if (with_bias) b += g[count];
     if (first + count >= dim) break;

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/rng.h"
+#include "eval/biases.h"
 #include "models/als/kernel.h"
-#include "models/ratings_run.h"
-#include "train/biases.h"
+#include "models/ratings/trainer.h"
 
 namespace kith::als {
 namespace {
@@ -17,89 +18,88 @@ constexpr double kUsualCount = 300;  // ratings of a row whose penalty does not 
 
 bool has_biases(const Config& config, bool implicit) { return config.biases && !implicit; }
 
-// Cuts rows into ranges of about kShard ratings. From the data alone.
-std::vector<uint32_t> shards_of(const Sparse& a) {
-  std::vector<uint32_t> out{0};
-  uint64_t weight = 0;
-  for (uint32_t r = 0; r < a.rows(); ++r) {
-    weight += a.row(r).size() + 1;
-    if (weight >= kShard || r + 1 == a.rows()) {
-      out.push_back(r + 1);
-      weight = 0;
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
-class Trainer final : public RatingsRun {
+// A block is some rows of one side: those of the users, then those of the items. A row depends on
+// the other side alone, so there may be a pause between any two blocks.
+class AlsTrainer final : public RatingsTrainer {
  public:
-  Trainer(Als& model, const Ratings& ratings, Job& job)
-      : RatingsRun(model, ratings, {2, model.config_.epochs, 0, model.config_.early_stop, true},
-                   job),
+  AlsTrainer(Als& model, const Ratings& ratings, Job& job)
+      : RatingsTrainer(model, ratings, job),
         m_(model),
         by_item_(transposed(ratings_.train())),
-        user_shards_(shards_of(ratings_.train())),
-        item_shards_(shards_of(by_item_)) {
-    for (int t = 0; t < std::max(1, job.threads); ++t) {
-      scratch_.emplace_back(m_.dim(), block());
-    }
+        user_cuts_(cut_rows(ratings_.train(), shard_size(model.f_.dim))),
+        item_cuts_(cut_rows(by_item_, shard_size(model.f_.dim))) {
+    for (int t = 0; t < job.threads(); ++t) scratch_.emplace_back(m_.f_.dim, block());
   }
 
- private:
-  size_t block() const {
-    return m_.config_.solver == Solver::kBlocks ? static_cast<size_t>(m_.config_.block)
-                                                : std::max<size_t>(1, m_.dim());
-  }
+  uint64_t blocks() const override { return user_blocks() + item_cuts_.size() - 1; }
+  uint64_t segment() const override { return blocks(); }
 
-  // The users, then the items.
-  Sum train(uint64_t, uint64_t first, uint64_t) override {
-    const Axis axis = first == 0 ? Axis::kUser : Axis::kItem;
+  // The rest of one side at most.
+  Learned learn(const Blocks& blocks, const Rate&, LossSum& sum) override {
+    const Axis axis = blocks.first < user_blocks() ? Axis::kUser : Axis::kItem;
+    const uint64_t first = axis == Axis::kUser ? blocks.first : blocks.first - user_blocks();
+    const std::vector<uint32_t>& cuts = axis == Axis::kUser ? user_cuts_ : item_cuts_;
     const Sparse& rows = axis == Axis::kUser ? ratings_.train() : by_item_;
-    const std::vector<uint32_t>& shards = axis == Axis::kUser ? user_shards_ : item_shards_;
-    Matrix& own = axis == Axis::kUser ? m_.user_ : m_.item_;
-    const Matrix& others = axis == Axis::kUser ? m_.item_ : m_.user_;
-    Side side{.others = others.view(),
-              .dim = m_.dim(),
-              .own = axis == Axis::kUser ? m_.dim() : m_.dim() + 1,
-              .theirs = axis == Axis::kUser ? m_.dim() + 1 : m_.dim(),
-              .biases = has_biases(m_.config_, m_.implicit_),
-              .mean = static_cast<float>(m_.mean_),
-              .implicit = m_.implicit_,
-              .unobserved = static_cast<float>(m_.config_.unobserved),
-              .steps = m_.config_.steps,
-              .block = block()};
+    const uint64_t count = std::min(blocks.count, cuts.size() - 1 - first);
+    Side side = side_of(axis);
     Matrix gram;
-    if (m_.implicit_) {
-      gram = gram_of(others);
+    if (m_.f_.implicit) {
+      gram = gram_of(m_.f_.rows(other(axis)));
       side.gram = std::as_const(gram).view();
     }
-    std::vector<double> errors(shards.size() - 1, 0.0);
-    job_.for_each_shard(shards.size() - 1, [&](size_t s, size_t worker) {
+    std::vector<double> errors(count, 0.0);
+    const size_t done = run_shards(job_, count, [&](size_t b, size_t worker) {
       std::vector<Task> tasks;
-      for (uint32_t r = shards[s]; r < shards[s + 1]; ++r) {
+      for (uint32_t r = cuts[first + b]; r < cuts[first + b + 1]; ++r) {
         const Sparse::Row row = rows.row(r);
         // Nobody has rated it, or it has rated nothing: it stays where it is, at no vector.
         if (row.size() == 0) continue;
-        tasks.push_back({row, own.view().row(r), static_cast<float>(m_.penalty(axis, row.size())),
-                         static_cast<float>(axis == Axis::kUser ? m_.user_bias_penalty_
-                                                                : m_.item_bias_penalty_)});
+        tasks.push_back({row, m_.f_.rows(axis).view().row(r),
+                         static_cast<float>(m_.penalty(axis, row.size())),
+                         static_cast<float>(m_.bias_penalty(axis))});
       }
-      errors[s] = m_.config_.solver == Solver::kCg ? solve_cg(side, tasks, scratch_[worker])
+      errors[b] = m_.config_.solver == Solver::kCg ? solve_cg(side, tasks, scratch_[worker])
                                                    : solve_blocks(side, tasks, scratch_[worker]);
     });
-    double sum = 0;
-    for (const double e : errors) sum += e;
     // The error of an epoch is that of its end.
-    return axis == Axis::kUser ? Sum{0, 0} : Sum{sum, rows.size()};
+    for (size_t b = 0; b < done && axis == Axis::kItem; ++b) {
+      sum.add(errors[b], rows.offsets[cuts[first + b + 1]] - rows.offsets[cuts[first + b]]);
+    }
+    return {done};
+  }
+
+ private:
+  // A rating costs up to dim^2: of longer rows fewer, so that a cancel is seen soon.
+  static uint64_t shard_size(size_t dim) {
+    constexpr size_t kUsual = 128;
+    return dim <= kUsual ? kShard : std::max<uint64_t>(1, kShard * kUsual * kUsual / (dim * dim));
+  }
+  uint64_t user_blocks() const { return user_cuts_.size() - 1; }
+  size_t block() const {
+    return m_.config_.solver == Solver::kBlocks ? static_cast<size_t>(m_.config_.block)
+                                                : std::max<size_t>(1, m_.f_.dim);
+  }
+
+  Side side_of(Axis axis) const {
+    return {.others = std::as_const(m_.f_).rows(other(axis)).view(),
+            .dim = m_.f_.dim,
+            .own = m_.f_.own(axis),
+            .theirs = m_.f_.one(axis),
+            .biases = has_biases(m_.config_, m_.f_.implicit),
+            .mean = static_cast<float>(m_.f_.mean),
+            .implicit = m_.f_.implicit,
+            .unobserved = static_cast<float>(m_.config_.unobserved),
+            .steps = m_.config_.steps,
+            .block = block()};
   }
 
   Matrix gram_of(const Matrix& m) {
     constexpr size_t kRows = 2048;
-    const size_t dim = m_.dim(), parts = (m.rows() + kRows - 1) / kRows;
+    const size_t dim = m_.f_.dim, parts = (m.rows() + kRows - 1) / kRows;
     std::vector<Matrix> partial(parts);
-    job_.for_each_shard(parts, [&](size_t p) {
+    for_each_shard(job_, parts, [&](size_t p) {
       partial[p] = Matrix(dim, dim);
       add_gram(m.view(), p * kRows, std::min(m.rows(), (p + 1) * kRows), dim, partial[p].view());
     });
@@ -114,127 +114,119 @@ class Trainer final : public RatingsRun {
 
   Als& m_;
   const Sparse by_item_;
-  const std::vector<uint32_t> user_shards_, item_shards_;
+  const std::vector<uint32_t> user_cuts_, item_cuts_;
   std::vector<Scratch> scratch_;
 };
 
-void Als::initialise(const Ratings& ratings, const Job& job) {
-  start(ratings, static_cast<size_t>(config_.dim));
+std::unique_ptr<Trainer> Als::trainer(const Ratings& ratings, Job& job) {
+  return std::make_unique<AlsTrainer>(*this, ratings, job);
+}
+
+void Als::start(const Ratings& ratings, Start start, const Job& job) {
+  f_.take_names(ratings, static_cast<size_t>(config_.dim));
+  f_.make_rows();
   noise_ = 1;
-  if (!implicit_) {
+  const size_t dim = f_.dim;
+  if (!f_.implicit) {
     const Biases biases = fit_biases(ratings.train(), config_.bias_penalty, config_.bias_penalty);
-    mean_ = biases.mean;
+    f_.mean = biases.mean;
     noise_ = std::sqrt(std::max(biases.noise, 1e-12));
     user_bias_penalty_ = biases.user_penalty;
     item_bias_penalty_ = biases.item_penalty;
-    for (size_t u = 0; config_.biases && u < user_.rows(); ++u)
-      user_.row(u)[dim()] = biases.user[u];
-    for (size_t i = 0; config_.biases && i < item_.rows(); ++i) {
-      item_.row(i)[dim() + 1] = biases.item[i];
+    for (size_t u = 0; config_.biases && u < f_.user.rows(); ++u) {
+      f_.user.row(u)[dim] = biases.user[u];
+    }
+    for (size_t i = 0; config_.biases && i < f_.item.rows(); ++i) {
+      f_.item.row(i)[dim + 1] = biases.item[i];
     }
   }
-  const float scale = (implicit_ ? 0.1f : static_cast<float>(0.1 * noise_)) /
-                      std::sqrt(static_cast<float>(std::max<size_t>(1, dim())));
-  for (size_t i = 0; i < item_.rows(); ++i) {
+  if (start == Start::kNothing) return;  // biases alone
+  const float scale = (f_.implicit ? 0.1f : static_cast<float>(0.1 * noise_)) /
+                      std::sqrt(static_cast<float>(std::max<size_t>(1, dim)));
+  for (size_t i = 0; i < f_.item.rows(); ++i) {
     Rng rng(job.seed, i);
-    const auto row = item_.row(i);
-    for (size_t k = 0; k < dim(); ++k) row[k] = scale * (2 * rng.uniform() - 1);
+    const auto row = f_.item.row(i);
+    for (size_t k = 0; k < dim; ++k) row[k] = scale * (2 * rng.uniform() - 1);
   }
 }
-
-void Als::initialise_refit(const Ratings& whole, const Job& job) {
-  initialise(whole, job);
-  if (state_.refit > 0) return;
-  // Biases alone were best.
-  for (size_t i = 0; i < item_.rows(); ++i) std::fill_n(item_.row(i).begin(), dim(), 0.0f);
-}
-
-bool Als::run(const Ratings& ratings, Job& job) { return Trainer(*this, ratings, job).run(); }
 
 // lambda n (n0 / n)^(1 - nu), so that lambda means about the same for any nu. For implicit feedback
 // n + alpha N stands for n: what is not observed counts too.
 double Als::penalty(Axis axis, uint64_t n) const {
-  const auto others = static_cast<double>(axis == Axis::kUser ? item_.rows() : user_.rows());
-  const double count = static_cast<double>(n) + (implicit_ ? config_.unobserved * others : 0);
-  const double lambda = config_.penalty >= 0 ? config_.penalty : implicit_ ? 0.005 : 0.1;
-  const double nu = config_.frequency >= 0 ? config_.frequency : implicit_ ? 1 : 0.6;
+  const auto others = static_cast<double>(f_.rows(other(axis)).rows());
+  const double count = static_cast<double>(n) + (f_.implicit ? config_.unobserved * others : 0);
+  const double lambda = config_.penalty.value_or(f_.implicit ? 0.005 : 0.1);
+  const double nu = config_.frequency.value_or(f_.implicit ? 1 : 0.6);
   return lambda * noise_ * std::pow(kUsualCount, 1 - nu) * std::pow(count, nu);
 }
 
 RowProblem Als::row_problem(Axis axis, size_t n) const {
   RowProblem out{};
-  out.biases = has_biases(config_, implicit_);
+  out.biases = has_biases(config_, f_.implicit);
   out.penalty = penalty(axis, n);
-  out.bias_penalty = axis == Axis::kUser ? user_bias_penalty_ : item_bias_penalty_;
-  out.unobserved = implicit_ ? config_.unobserved : 0;
+  out.bias_penalty = bias_penalty(axis);
+  out.unobserved = f_.implicit ? config_.unobserved : 0;
   return out;
 }
 
 double Als::objective() const {
   double out = 0;
-  const bool biases = has_biases(config_, implicit_);
+  const bool biases = has_biases(config_, f_.implicit);
+  const size_t dim = f_.dim;
   const auto norm = [&](const Matrix& m, size_t r) {
     double sum = 0;
-    for (size_t k = 0; k < dim(); ++k) sum += double{m.row(r)[k]} * m.row(r)[k];
+    for (size_t k = 0; k < dim; ++k) sum += double{m.row(r)[k]} * m.row(r)[k];
     return sum;
   };
-  std::vector<uint64_t> item_counts(item_.rows(), 0);
-  for (uint32_t u = 0; u < user_.rows(); ++u) {
-    const Sparse::Row row = seen_->row(u);
+  const auto penalties = [&](Axis axis, size_t r, uint64_t n) {
+    const double bias = f_.rows(axis).row(r)[f_.own(axis)];
+    return penalty(axis, n) * norm(f_.rows(axis), r) +
+           (biases ? bias_penalty(axis) * bias * bias : 0);
+  };
+  std::vector<uint64_t> item_counts(f_.item.rows(), 0);
+  for (uint32_t u = 0; u < f_.user.rows(); ++u) {
+    const Sparse::Row row = f_.seen->row(u);
     for (size_t k = 0; k < row.size(); ++k) {
       ++item_counts[row.columns[k]];
-      double score = mean_;
-      const auto a = user_.row(u), b = item_.row(row.columns[k]);
-      for (size_t j = 0; j < a.size(); ++j) score += double{a[j]} * b[j];
-      const double target = implicit_ ? 1 : row.values[k];
-      const double weight = implicit_ ? row.values[k] : 1;
+      const double score = f_.score(f_.user.row(u), f_.item.row(row.columns[k]));
+      const double target = f_.implicit ? 1 : row.values[k];
+      const double weight = f_.implicit ? row.values[k] : 1;
       out += weight * (target - score) * (target - score);
     }
-    out += penalty(Axis::kUser, row.size()) * norm(user_, u);
-    if (biases) out += user_bias_penalty_ * user_.row(u)[dim()] * user_.row(u)[dim()];
+    out += penalties(Axis::kUser, u, row.size());
   }
-  for (size_t i = 0; i < item_.rows(); ++i) {
-    out += penalty(Axis::kItem, item_counts[i]) * norm(item_, i);
-    if (biases) out += item_bias_penalty_ * item_.row(i)[dim() + 1] * item_.row(i)[dim() + 1];
-  }
-  if (!implicit_) return out;
-  for (size_t u = 0; u < user_.rows(); ++u) {
-    for (size_t i = 0; i < item_.rows(); ++i) {
+  for (size_t i = 0; i < f_.item.rows(); ++i) out += penalties(Axis::kItem, i, item_counts[i]);
+  for (size_t u = 0; f_.implicit && u < f_.user.rows(); ++u) {
+    for (size_t i = 0; i < f_.item.rows(); ++i) {
       double score = 0;
-      for (size_t k = 0; k < dim(); ++k) score += double{user_.row(u)[k]} * item_.row(i)[k];
+      for (size_t k = 0; k < dim; ++k) score += double{f_.user.row(u)[k]} * f_.item.row(i)[k];
       out += config_.unobserved * score * score;
     }
   }
   return out;
 }
 
-uint64_t Als::memory_needed(const Ratings& ratings, const Job&) const {
+uint64_t Als::memory(const Ratings& ratings, const Job&) const {
+  Als planned;
+  planned.f_ = RatingFactors::planned(ratings, static_cast<size_t>(config_.dim));
+  MemorySum sum(config_.early_stop > 0);
+  planned.visit(sum);
   const uint64_t rows = ratings.users().size() + ratings.items().size();
-  const uint64_t row = padded(static_cast<size_t>(config_.dim) + 2) * sizeof(float);
-  const uint64_t tables = rows * row * (config_.early_stop > 0 ? 2 : 1);
-  const uint64_t gram = static_cast<uint64_t>(config_.dim) * static_cast<uint64_t>(config_.dim) * 4;
-  return tables + ratings.train().size() * 8 + rows * 8 + 4 * gram + (uint64_t{8} << 20);
+  const uint64_t gram = 4 * static_cast<uint64_t>(config_.dim) * static_cast<uint64_t>(config_.dim);
+  // The ratings by item; names of the model's own.
+  return sum.bytes() + 8 * ratings.train().size() + 32 * rows + 4 * gram + (uint64_t{8} << 20);
 }
 
-void Als::pack(ArchiveWriter& out, bool checkpoint) const {
-  RatingsModel::pack(out, checkpoint);
-  out.metadata["als.noise"] = fmt::format("{}", noise_);
-  out.metadata["als.user_bias_penalty"] = fmt::format("{}", user_bias_penalty_);
-  out.metadata["als.item_bias_penalty"] = fmt::format("{}", item_bias_penalty_);
-}
-
-void Als::restore(const Archive& in) {
-  Als other;
-  other.load(in);
-  other.noise_ = in.number_at<double>("als.noise");
-  other.user_bias_penalty_ = in.number_at<double>("als.user_bias_penalty");
-  other.item_bias_penalty_ = in.number_at<double>("als.item_bias_penalty");
-  *this = std::move(other);
+void Als::visit(Parts& parts) {
+  RatingsModel::visit(parts);
+  parts.number("als.noise", noise_);
+  parts.number("als.user_bias_penalty", user_bias_penalty_);
+  parts.number("als.item_bias_penalty", item_bias_penalty_);
 }
 
 ModelInfo info() {
-  return {"als", "users and items of ratings: alternating least squares, explicit or implicit",
-          InputKind::kRatings, []() -> std::unique_ptr<Model> { return std::make_unique<Als>(); }};
+  return model_info<Als>(
+      "als", "users and items of ratings: alternating least squares, explicit or implicit");
 }
 
 }  // namespace kith::als

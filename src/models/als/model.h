@@ -3,33 +3,40 @@
 // Alternating least squares as a model; the equations of a row are in kernel.h.
 
 #include "models/als/config.h"
-#include "models/ratings_model.h"
+#include "models/ratings/model.h"
 
 namespace kith::als {
 
 class Als final : public RatingsModel {
  public:
   Section settings() override { return {"als", config_}; }
-  void pack(ArchiveWriter& out, bool checkpoint) const override;
-  void restore(const Archive& in) override;
-  uint64_t memory_needed(const Ratings& ratings, const Job& job) const override;
+  void visit(Parts& parts) override;
 
   // Read by the trainer and by tests.
   Config& config() { return config_; }
-  const RunState& state() const { return state_; }
   // What a sweep never raises: squared errors, weighted, and the penalties.
   double objective() const;
 
  protected:
-  RowProblem row_problem(Axis axis, size_t n) const override;
+  uint64_t memory(const Ratings& ratings, const Job& job) const override;
+  bool has_say(std::string_view setting, const Ratings& ratings) const override {
+    return setting != "unobserved" || ratings.implicit();
+  }
+  void check(const Ratings&) const override {}
+  RunPlan plan() const override {
+    return {.epochs = config_.epochs, .early_stop = config_.early_stop, .start_counts = true};
+  }
   bool refits() const override { return config_.refit; }
-  void initialise(const Ratings& ratings, const Job& job) override;
-  void initialise_refit(const Ratings& whole, const Job& job) override;
-  bool run(const Ratings& ratings, Job& job) override;
+  void start(const Ratings& ratings, Start start, const Job& job) override;
+  std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
+  RowProblem row_problem(Axis axis, size_t n) const override;
 
  private:
-  friend class Trainer;
+  friend class AlsTrainer;
   double penalty(Axis axis, uint64_t n) const;
+  double bias_penalty(Axis axis) const {
+    return axis == Axis::kUser ? user_bias_penalty_ : item_bias_penalty_;
+  }
 
   Config config_;
   double noise_ = 1;  // standard deviation of what biases leave; the unit of the penalty

@@ -2,7 +2,7 @@
 // What the posterior says about ratings whose truth is known, and the promises.
 
 #include "models/bmf/model.h"
-#include "models/test_ratings.h"
+#include "models/ratings/test_ratings.h"
 
 namespace kith::bmf {
 namespace {
@@ -22,8 +22,8 @@ TEST(Bmf, LearnsAPlantedMatrixAndKnowsItsUncertainty) {
   std::normal_distribution<double> noise(0, planted.noise);
   double sum = 0, within = 0;
   for (const Rating& r : planted.rest) {
-    const auto user = model.rows_of(Axis::kUser).row(r.user);
-    const auto item = model.rows_of(Axis::kItem).row(r.item);
+    const auto user = model.factors().user.row(r.user);
+    const auto item = model.factors().item.row(r.item);
     const double z = (r.value + noise(rng) - model.predict(r.user, r.item)) /
                      model.deviation(user, item).value();
     sum += z * z;
@@ -41,7 +41,7 @@ TEST(Bmf, UncertaintyShrinksWithRatings) {
   Bmf model;
   model.config().dim = 4;
   test::train(model, ratings);
-  const auto item = model.rows_of(Axis::kItem).row(3);
+  const auto item = model.factors().item.row(3);
   const Sparse::Row all = ratings.train().row(0);
   const auto few = model.fold_in(Axis::kUser, {all.columns.first(2), all.values.first(2)});
   const auto many = model.fold_in(Axis::kUser, all);
@@ -75,15 +75,15 @@ TEST(Bmf, BelievesNoisyUsersLess) {
   const auto own = trained(4), alike = trained(0);
   EXPECT_LT(test::rmse(*own, planted.rest), 0.8 * test::rmse(*alike, planted.rest));
   // It says so, of users it was trained on and of those that are folded in.
-  const auto item = own->rows_of(Axis::kItem).row(0);
+  const auto item = own->factors().item.row(0);
   for (const uint32_t u : {0u, 1u, 2u, 3u}) {
     const auto folded = own->fold_in(Axis::kUser, ratings.train().row(u));
     const double noise = u % 2 == 1 ? 2.0 : 0.2;
-    EXPECT_NEAR(*own->deviation(own->rows_of(Axis::kUser).row(u), item) / noise, 1.25, 0.5) << u;
+    EXPECT_NEAR(*own->deviation(own->factors().user.row(u), item) / noise, 1.25, 0.5) << u;
     EXPECT_NEAR(*own->deviation(folded, item) / noise, 1.25, 0.5) << u;
   }
-  const Matrix& users = alike->rows_of(Axis::kUser);
-  const auto same = alike->rows_of(Axis::kItem).row(0);
+  const Matrix& users = alike->factors().user;
+  const auto same = alike->factors().item.row(0);
   EXPECT_NEAR(*alike->deviation(users.row(0), same), *alike->deviation(users.row(1), same), 0.3);
 }
 

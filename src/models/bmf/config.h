@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "config/fields.h"
+#include "kith/fields.h"
 
 namespace kith::bmf {
 

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <utility>
 
+#include "core/error.h"
 #include "core/rng.h"
-#include "train/biases.h"
+#include "eval/biases.h"
 
 namespace kith::bmf {
 namespace {
@@ -15,17 +16,20 @@ constexpr int kWeightSteps = 3;  // towards the weight of a row that is folded i
 
 }  // namespace
 
-void Bmf::initialise(const Ratings& ratings, const Job& job) {
-  if (ratings.implicit()) {
-    throw Error(ErrorKind::kUsage,
-                "bmf learns from ratings; for interactions without one take als, or mf --loss bpr");
-  }
+void Bmf::check(const Ratings& ratings) const {
+  if (!ratings.implicit()) return;
+  throw fault(ErrorKind::kUsage,
+              "bmf learns from ratings; for interactions without one take als, or mf --loss bpr");
+}
+
+void Bmf::start(const Ratings& ratings, Start, const Job& job) {
   const auto samples = static_cast<size_t>(std::min(config_.samples, config_.epochs));
-  start(ratings, samples * (rank() + 2) + kExtras);
+  f_.take_names(ratings, samples * (rank() + 2) + kExtras);
+  f_.make_rows();
   const Biases biases = fit_biases(ratings.train());
-  mean_ = biases.mean;
+  f_.mean = biases.mean;
   scale_ = std::sqrt(biases.noise);
-  if (!(scale_ > 1e-6 * (1 + std::abs(mean_)))) scale_ = 1;
+  if (!(scale_ > 1e-6 * (1 + std::abs(f_.mean)))) scale_ = 1;
   noise_ = 1;
   kept_ = 0;
   hyper_.clear();
@@ -38,11 +42,11 @@ void Bmf::initialise(const Ratings& ratings, const Job& job) {
       m.row(r)[rank() + 1] = 1;
     }
   };
-  set(now_user_, user_.rows(), biases.user, 0x626d66);
-  set(now_item_, item_.rows(), biases.item, 0x626d67);
+  set(now_user_, f_.user.rows(), biases.user, 0x626d66);
+  set(now_item_, f_.item.rows(), biases.item, 0x626d67);
   // Before the first sweep the answer is the biases.
-  for (size_t u = 0; u < user_.rows(); ++u) user_.row(u)[dim()] = biases.user[u];
-  for (size_t i = 0; i < item_.rows(); ++i) item_.row(i)[dim() + 1] = biases.item[i];
+  for (size_t u = 0; u < f_.user.rows(); ++u) f_.user.row(u)[f_.dim] = biases.user[u];
+  for (size_t i = 0; i < f_.item.rows(); ++i) f_.item.row(i)[f_.dim + 1] = biases.item[i];
 }
 
 // Blocks [p, b, 1] and [q, 1, c] of sample s. With S samples so far an item's blocks are divided by
@@ -57,16 +61,16 @@ void Bmf::keep_sample(const Hyper& users, const Hyper& items) {
     std::ranges::fill(row.subspan(first + d + 2), 0.0f);
     row[at(kOpen)] = shrink * open_mean + (1 - shrink) * open;
     row[weight_at(axis)] = shrink * weight_mean + (1 - shrink) * weight;
-    row[axis == Axis::kUser ? dim() + 1 : dim()] = 1;
+    row[f_.one(axis)] = 1;
   };
-  for (size_t u = 0; u < user_.rows(); ++u) {
-    const auto to = user_.row(u);
+  for (size_t u = 0; u < f_.user.rows(); ++u) {
+    const auto to = f_.user.row(u);
     std::ranges::copy(user_mean_.row(u).first(d + 1), to.subspan(first).begin());
     to[first + d + 1] = 1;
     end_row(to, Axis::kUser, user_mean_.row(u)[d + 1], now_user_.row(u)[d + 1]);
   }
-  for (size_t i = 0; i < item_.rows(); ++i) {
-    const auto to = item_.row(i), from = now_item_.row(i);
+  for (size_t i = 0; i < f_.item.rows(); ++i) {
+    const auto to = f_.item.row(i), from = now_item_.row(i);
     for (size_t k = 0; k < first; ++k) to[k] *= shrink;
     for (size_t k = 0; k < d; ++k) to[first + k] = part * from[k];
     to[first + d] = part;
@@ -103,14 +107,35 @@ std::optional<double> Bmf::learned_deviation(std::span<const float> user,
   return std::sqrt(std::max(0.0, squares / count - mean * mean) + noise / count / weight + open);
 }
 
-Matrix Bmf::vectors(Side side) const {
-  const Matrix rows = RatingsModel::vectors(side);
-  const size_t d = rank();
-  Matrix out(rows.rows(), std::max<size_t>(1, kept_ * d));
-  for (size_t r = 0; r < rows.rows(); ++r) {
-    for (size_t s = 0; s < kept_; ++s) {
-      std::ranges::copy(rows.row(r).subspan(s * (d + 2), d), out.row(r).subspan(s * d).begin());
+namespace {
+
+// p of all samples; in the rows b and 1 stand between them.
+class SampleVectors final : public Vectors {
+ public:
+  SampleVectors(const Matrix& rows, size_t rank, size_t samples)
+      : rows_(rows), rank_(rank), samples_(samples) {}
+  size_t rows() const override { return rows_.rows(); }
+  size_t cols() const override { return samples_ * rank_; }
+  void read(size_t first, size_t count, Rows out) const override {
+    for (size_t r = 0; r < count; ++r) {
+      for (size_t s = 0; s < samples_; ++s) {
+        std::ranges::copy(rows_.row(first + r).subspan(s * (rank_ + 2), rank_),
+                          out.row(r) + s * rank_);
+      }
     }
+  }
+
+ private:
+  const Matrix& rows_;
+  size_t rank_, samples_;
+};
+
+}  // namespace
+
+std::vector<VectorGroup> Bmf::vectors(Side side) const {
+  std::vector<VectorGroup> out = RatingsModel::vectors(side);
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i].vectors = std::make_shared<SampleVectors>(i == 0 ? f_.item : f_.user, rank(), kept_);
   }
   return out;
 }
@@ -120,9 +145,8 @@ Matrix Bmf::vectors(Side side) const {
 // the mean of x and, times alpha w, tr((A - diag(lambda)) A^-1) more.
 std::vector<float> Bmf::fold(Axis axis, Sparse::Row ratings) const {
   const size_t d = rank(), n = d + 1, block = d + 2, per = 4 * n + 1;
-  const Axis other = axis == Axis::kUser ? Axis::kItem : Axis::kUser;
-  std::vector<float> out(dim() + 2, 0.0f);
-  out[axis == Axis::kUser ? dim() + 1 : dim()] = 1;
+  std::vector<float> out(f_.dim + 2, 0.0f);
+  out[f_.one(axis)] = 1;
   Scratch scratch(d);
   Matrix rows(ratings.size(), n + 1);
   std::vector<uint32_t> columns(ratings.size());
@@ -132,7 +156,7 @@ std::vector<float> Bmf::fold(Axis axis, Sparse::Row ratings) const {
   const double theirs = axis == Axis::kUser ? scale_ / static_cast<double>(kept_) : 1;
   for (size_t k = 0; k < ratings.size(); ++k) {
     columns[k] = static_cast<uint32_t>(k);
-    values[k] = static_cast<float>((ratings.values[k] - mean_) / scale_);
+    values[k] = static_cast<float>((ratings.values[k] - f_.mean) / scale_);
   }
   for (size_t s = 0; s < kept_; ++s) {
     Hyper hyper;
@@ -140,10 +164,10 @@ std::vector<float> Bmf::fold(Axis axis, Sparse::Row ratings) const {
     hyper.precision.assign(h, h + n);
     hyper.mean.assign(h + n, h + 2 * n);
     for (size_t k = 0; k < ratings.size(); ++k) {
-      const auto from = rows_of(other).row(ratings.columns[k]).subspan(s * block, block);
+      const auto from = f_.rows(other(axis)).row(ratings.columns[k]).subspan(s * block, block);
       for (size_t j = 0; j < d; ++j) rows.row(k)[j] = static_cast<float>(from[j] / theirs);
-      rows.row(k)[d] = static_cast<float>(from[other == Axis::kUser ? d : d + 1] / theirs);
-      rows.row(k)[n] = rows_of(other).row(ratings.columns[k])[weight_at(other)];
+      rows.row(k)[d] = static_cast<float>(from[axis == Axis::kItem ? d : d + 1] / theirs);
+      rows.row(k)[n] = f_.rows(other(axis)).row(ratings.columns[k])[weight_at(other(axis))];
     }
     const double squares_of =
         normal_equations(std::as_const(rows).view(), d, {columns, values}, scratch);
@@ -179,67 +203,43 @@ void Bmf::finish(const Ratings&, const Job&) {
   user_mean_ = Matrix();
 }
 
-void Bmf::check_same(const Ratings& ratings) const {
-  RatingsModel::check_same(ratings);
-  if (now_user_.rows() != user_.rows()) {
-    throw Error(ErrorKind::kInput, "the checkpoint has no current sample; start anew");
-  }
-}
-
-uint64_t Bmf::memory_needed(const Ratings& ratings, const Job&) const {
+uint64_t Bmf::memory(const Ratings& ratings, const Job&) const {
+  Bmf planned;
+  const auto samples = static_cast<size_t>(std::min(config_.samples, config_.epochs));
+  planned.f_ = RatingFactors::planned(ratings, samples * (rank() + 2) + kExtras);
+  MemorySum sum(false);
+  planned.visit(sum);
   const uint64_t rows = ratings.users().size() + ratings.items().size();
-  const auto samples = static_cast<uint64_t>(std::min(config_.samples, config_.epochs));
-  const uint64_t row = padded(samples * (rank() + 2) + kExtras + 2) + 2 * padded(rank() + 2);
-  return rows * (row * sizeof(float) + 24) + 16 * ratings.train().size() + (uint64_t{8} << 20);
+  // The sample that is drawn, and where it started; the means of what is kept.
+  const uint64_t drawn = 3 * rows * padded(rank() + 2) * sizeof(float);
+  const uint64_t all = ratings.train().size() + ratings.held_out().size();
+  return sum.bytes() + drawn + 24 * rows + 16 * all + (uint64_t{8} << 20);
 }
 
-void Bmf::pack(ArchiveWriter& out, bool checkpoint) const {
-  RatingsModel::pack(out, checkpoint);
-  out.metadata["bmf.scale"] = fmt::format("{}", scale_);
-  out.metadata["bmf.noise"] = fmt::format("{}", noise_);
-  out.metadata["bmf.samples"] = fmt::format("{}", kept_);
-  out.tensors["hyper"] = tensor_of(std::span<const float>(hyper_));
-  if (!checkpoint) return;
-  out.tensors["now.user"] = tensor_of(now_user_);
-  out.tensors["now.item"] = tensor_of(now_item_);
-}
-
-void Bmf::restore(const Archive& in) {
-  Bmf other;
-  other.load(in);
-  other.scale_ = in.number_at<double>("bmf.scale");
-  other.noise_ = in.number_at<double>("bmf.noise");
-  other.kept_ = in.number_at<uint64_t>("bmf.samples");
-  other.hyper_ = in.values<float>("hyper");
-  const size_t per = 4 * (other.rank() + 1) + 1;
-  if (other.kept_ > other.dim() || other.kept_ * (other.rank() + 2) + kExtras > other.dim() ||
-      other.hyper_.size() != other.kept_ * per || !(other.scale_ > 0)) {
-    throw Error(ErrorKind::kInput, "{}: the samples do not fit the vectors; the file is damaged",
-                in.where());
-  }
-  const auto take = [&](const char* name, size_t rows, Matrix& to) {
-    if (!in.has(name)) return;
-    to = in.matrix(name);
-    if (to.rows() != rows || to.cols() != other.rank() + 2 || !all_finite(to)) {
-      throw Error(ErrorKind::kInput, "{}: {} does not fit the names; the file is damaged",
-                  in.where(), name);
-    }
-  };
-  take("now.user", other.user_.rows(), other.now_user_);
-  take("now.item", other.item_.rows(), other.now_item_);
+void Bmf::visit(Parts& parts) {
+  RatingsModel::visit(parts);
+  parts.number("bmf.scale", scale_);
+  parts.number("bmf.noise", noise_);
+  parts.number("bmf.samples", kept_);
+  const size_t per = 4 * (rank() + 1) + 1;
+  parts.check(kept_ <= f_.dim && kept_ * (rank() + 2) + kExtras <= f_.dim && scale_ > 0,
+              "the samples do not fit the vectors");
+  parts.values("hyper", hyper_, kept_ * per, Use::kFixed);
+  parts.matrix("now.user", now_user_, f_.users.size(), rank() + 2, Use::kRun);
+  parts.matrix("now.item", now_item_, f_.items.size(), rank() + 2, Use::kRun);
   for (const Axis axis : {Axis::kUser, Axis::kItem}) {
-    const Matrix& rows = other.rows_of(axis);
-    for (size_t r = 0; r < rows.rows() && other.kept_ > 0; ++r) {
-      if (rows.row(r)[other.weight_at(axis)] >= 0) continue;
-      throw Error(ErrorKind::kInput, "{}: a weight is below 0; the file is damaged", in.where());
+    const Matrix& rows = f_.rows(axis);
+    bool good = true;
+    for (size_t r = 0; r < rows.rows() && kept_ > 0 && parts.loading(); ++r) {
+      good = good && std::as_const(rows).row(r)[weight_at(axis)] >= 0;
     }
+    parts.check(good, "a weight is below 0");
   }
-  *this = std::move(other);
 }
 
 ModelInfo info() {
-  return {"bmf", "users and items of ratings: Bayesian, by Gibbs sampling; knows its uncertainty",
-          InputKind::kRatings, []() -> std::unique_ptr<Model> { return std::make_unique<Bmf>(); }};
+  return model_info<Bmf>(
+      "bmf", "users and items of ratings: Bayesian, by Gibbs sampling; knows its uncertainty");
 }
 
 }  // namespace kith::bmf

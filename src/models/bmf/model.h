@@ -5,43 +5,42 @@
 
 #include "models/bmf/config.h"
 #include "models/bmf/posterior.h"
-#include "models/ratings_model.h"
+#include "models/ratings/model.h"
 
 namespace kith::bmf {
 
 class Bmf final : public RatingsModel {
  public:
   Section settings() override { return {"bmf", config_}; }
-  void pack(ArchiveWriter& out, bool checkpoint) const override;
-  void restore(const Archive& in) override;
-  uint64_t memory_needed(const Ratings& ratings, const Job& job) const override;
-  Matrix vectors(Side side) const override;  // p and q of all samples, side by side
+  void visit(Parts& parts) override;
+  std::vector<VectorGroup> vectors(Side side) const override;  // of all samples, side by side
 
   // Read by the trainer and by tests.
   Config& config() { return config_; }
-  const RunState& state() const { return state_; }
   uint64_t samples() const { return kept_; }
 
  protected:
-  std::vector<float> fold(Axis axis, Sparse::Row ratings) const override;
-  RowProblem row_problem(Axis, size_t) const override { return {}; }  // fold() is its own
-  std::optional<double> learned_deviation(std::span<const float> user,
-                                          std::span<const float> item) const override;
+  uint64_t memory(const Ratings& ratings, const Job& job) const override;
+  void check(const Ratings& ratings) const override;
+  RunPlan plan() const override { return {.epochs = config_.epochs}; }
   // One chain is all: it takes in what was held out on its way.
   bool refits() const override { return false; }
-  void initialise(const Ratings& ratings, const Job& job) override;
-  bool run(const Ratings& ratings, Job& job) override;
+  void start(const Ratings& ratings, Start start, const Job& job) override;
+  std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
   void finish(const Ratings& ratings, const Job& job) override;
-  void check_same(const Ratings& ratings) const override;
+  bool can_go_on() const override { return now_user_.rows() == f_.user.rows(); }
+  std::vector<float> fold(Axis axis, Sparse::Row ratings) const override;
+  std::optional<double> learned_deviation(std::span<const float> user,
+                                          std::span<const float> item) const override;
 
  private:
-  friend class Trainer;
+  friend class BmfTrainer;
   void keep_sample(const Hyper& users, const Hyper& items);
   size_t rank() const { return static_cast<size_t>(config_.dim); }  // of one sample
   // What a row has behind its samples: means over them, of users what is open of a score, and of
   // both the weights. Each meets a 0 of the other side.
   enum Extra : size_t { kOpen, kUserWeight, kItemWeight, kExtras };
-  size_t at(Extra extra) const { return dim() - kExtras + extra; }
+  size_t at(Extra extra) const { return f_.dim - kExtras + extra; }
   size_t weight_at(Axis axis) const { return at(axis == Axis::kUser ? kUserWeight : kItemWeight); }
 
   Config config_;

@@ -2,12 +2,14 @@
 // The chain: hyperparameters, users, items, noise, and so on; which of its samples are kept; when
 // it takes in what was held out.
 
+#include "models/ratings/trainer.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "core/error.h"
 #include "models/bmf/model.h"
-#include "models/ratings_run.h"
 
 namespace kith::bmf {
 namespace {
@@ -33,18 +35,64 @@ std::vector<uint64_t> counts_of(const Sparse& a) {
 
 }  // namespace
 
-class Trainer final : public RatingsRun {
+class BmfTrainer final : public RatingsTrainer {
  public:
-  Trainer(Bmf& model, const Ratings& ratings, Job& job)
-      : RatingsRun(model, ratings, {1, model.config_.epochs, 0, 0}, job), m_(model) {
-    take(model.state_.block >= turn() ? merged(ratings.train(), ratings.held_out())
-                                      : ratings.train());
-    for (int t = 0; t < std::max(1, job.threads); ++t) scratch_.emplace_back(m_.rank());
+  BmfTrainer(Bmf& model, const Ratings& ratings, Job& job)
+      : RatingsTrainer(model, ratings, job), m_(model) {
+    take(model.state().block >= turn() ? merged(ratings.train(), ratings.held_out())
+                                       : ratings.train());
+    for (int t = 0; t < job.threads(); ++t) scratch_.emplace_back(m_.rank());
+  }
+
+  uint64_t blocks() const override { return 1; }
+
+  // One sweep, or, if it is cancelled, none.
+  Learned learn(const Blocks& blocks, const Rate&, LossSum& sum) override {
+    const uint64_t epoch = blocks.epoch;
+    if (epoch == turn()) {
+      take(merged(ratings_.train(), ratings_.held_out()));
+      m_.kept_ = 0;
+      m_.hyper_.clear();
+    }
+    Matrix user = m_.now_user_.copy(), item = m_.now_item_.copy();
+    const double noise = m_.noise_;
+    Rng rng(job_.seed ^ 0x6879706572, epoch);
+    Hyper users, items;
+    double errors = 0;
+    try {
+      users = draw_hyper(m_.now_user_, m_.rank(), user_counts_, rng);
+      sweep(Axis::kUser, epoch, users);
+      items = draw_hyper(m_.now_item_, m_.rank(), item_counts_, rng);
+      errors = sweep(Axis::kItem, epoch, items);
+      const auto n = static_cast<double>(by_user_.size());
+      m_.noise_ = gamma(rng, (n + 1) / 2, (errors + 1) / 2);
+      if (!std::isfinite(m_.noise_)) {
+        throw fault(ErrorKind::kDiverged, "the noise is not finite in epoch {}", epoch + 1);
+      }
+      if (due(epoch)) take_means(users);
+    } catch (...) {
+      m_.now_user_ = std::move(user);
+      m_.now_item_ = std::move(item);
+      m_.noise_ = noise;
+      throw;
+    }
+    if (due(epoch)) {
+      m_.keep_sample(users, items);
+    } else if (epoch < first(epoch)) {
+      follow_current();
+    }
+    sum.add(errors, by_user_.size());
+    return {1};
+  }
+
+  std::optional<double> held_out_loss() override {
+    if (m_.state().block > turn()) return std::nullopt;  // no longer held out
+    return RatingsTrainer::held_out_loss();
   }
 
  private:
   void take(Sparse a) {
-    for (float& v : a.value) v = static_cast<float>((v - m_.mean_) / m_.scale_);
+    for (float& v : a.value) v = static_cast<float>((v - m_.f_.mean) / m_.scale_);
     by_user_ = std::move(a);
     by_item_ = transposed(by_user_);
     user_counts_ = counts_of(by_user_);
@@ -77,7 +125,7 @@ class Trainer final : public RatingsRun {
         std::max<uint64_t>(1, kShard * rows.rows() / (rows.size() + rows.rows() + 1));
     const size_t shards = (rows.rows() + per - 1) / per;
     std::vector<double> errors(shards, 0.0);
-    job_.for_each_shard(shards, [&](size_t s, size_t worker) {
+    for_each_shard(job_, shards, [&](size_t s, size_t worker) {
       Scratch& scratch = scratch_[worker];
       for (uint64_t r = s * per; r < std::min<uint64_t>(rows.rows(), (s + 1) * per); ++r) {
         const auto row = rows.row(static_cast<uint32_t>(r));
@@ -102,37 +150,15 @@ class Trainer final : public RatingsRun {
     return sum;
   }
 
-  Sum train(uint64_t epoch, uint64_t, uint64_t) override {
-    if (epoch == turn()) {
-      take(merged(ratings_.train(), ratings_.held_out()));
-      m_.kept_ = 0;
-      m_.hyper_.clear();
-    }
-    Rng rng(job_.seed ^ 0x6879706572, epoch);
-    const Hyper users = draw_hyper(m_.now_user_, m_.rank(), user_counts_, rng);
-    sweep(Axis::kUser, epoch, users);
-    const Hyper items = draw_hyper(m_.now_item_, m_.rank(), item_counts_, rng);
-    const double errors = sweep(Axis::kItem, epoch, items);
-    const auto n = static_cast<double>(by_user_.size());
-    m_.noise_ = gamma(rng, (n + 1) / 2, (errors + 1) / 2);
-    if (due(epoch)) {
-      take_means(users);
-      m_.keep_sample(users, items);
-    } else if (epoch < first(epoch)) {
-      follow_current();
-    }
-    return {errors, by_user_.size()};
-  }
-
   // What is kept of a user is not the draw but the mean that the items of the sample imply: the
   // same on average, and less noise (Rao and Blackwell). What this leaves open is kept beside it.
   void take_means(const Hyper& hyper) {
     const std::vector<double> squares = mean_squares(m_.now_item_, m_.rank());
-    const uint64_t per = 256, rows = by_user_.rows();
-    m_.user_mean_ = Matrix(rows, m_.rank() + 2);
-    job_.for_each_shard((rows + per - 1) / per, [&](size_t s, size_t worker) {
+    const uint64_t per = 64, rows = by_user_.rows();
+    Matrix means(rows, m_.rank() + 2);
+    for_each_shard(job_, (rows + per - 1) / per, [&](size_t s, size_t worker) {
       for (uint64_t r = s * per; r < std::min(rows, (s + 1) * per); ++r) {
-        float* const x = m_.user_mean_.view().row(r);
+        float* const x = means.view().row(r);
         normal_equations(std::as_const(m_.now_item_).view(), m_.rank(),
                          by_user_.row(static_cast<uint32_t>(r)), scratch_[worker]);
         const float weight = m_.now_user_.row(r)[m_.rank() + 1];
@@ -140,6 +166,7 @@ class Trainer final : public RatingsRun {
         x[m_.rank() + 1] = static_cast<float>(spread_of(scratch_[worker], squares));
       }
     });
+    m_.user_mean_ = std::move(means);
   }
 
   // The first sweep of a part that may be kept.
@@ -170,18 +197,14 @@ class Trainer final : public RatingsRun {
     m_.hyper_.clear();
   }
 
-  std::optional<double> held_out_loss() override {
-    if (m_.state_.block > turn()) return std::nullopt;  // no longer held out
-    return RatingsRun::held_out_loss();
-  }
-  bool finite() const override { return m_.finite() && std::isfinite(m_.noise_); }
-
   Bmf& m_;
   Sparse by_user_, by_item_;
   std::vector<uint64_t> user_counts_, item_counts_;
   std::vector<Scratch> scratch_;
 };
 
-bool Bmf::run(const Ratings& ratings, Job& job) { return Trainer(*this, ratings, job).run(); }
+std::unique_ptr<Trainer> Bmf::trainer(const Ratings& ratings, Job& job) {
+  return std::make_unique<BmfTrainer>(*this, ratings, job);
+}
 
 }  // namespace kith::bmf

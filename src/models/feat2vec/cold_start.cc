@@ -36,7 +36,7 @@ Feat2Vec::Means Feat2Vec::mean_contexts(const Table& table, uint64_t most_rows) 
       std::fill_n(v, w, 0.0f);
       if (row[g] == kNoEntity) continue;
       add_bag(table.entities(g).bag(row[g], one), theta_.view(), w, v);
-      if (used_.biases) v[dim()] = 0;
+      if (*used_.biases) v[dim()] = 0;
     }
     for (size_t g = 0; g < n; ++g) {
       if (row[g] == kNoEntity || !encoding_.groups[g].named()) continue;
@@ -75,7 +75,7 @@ std::vector<float> Feat2Vec::map_input(const Means& means, size_t row) const {
 }
 
 std::vector<float> Feat2Vec::mapped(const Matrix& map, std::span<const float> input) const {
-  std::vector<float> out(dim() + used_.biases, 0.0f);
+  std::vector<float> out(dim() + biases(), 0.0f);
   for (size_t k = 0; k < out.size(); ++k) {
     for (size_t j = 0; j < input.size(); ++j) out[k] += map.row(k)[j] * input[j];
   }
@@ -89,7 +89,7 @@ void Feat2Vec::learn_maps(const Table& table) {
   const Means means = mean_contexts(table, kMapRows);
   for (size_t s = 0; s < encoding_.spaces.size(); ++s) {
     const uint64_t first = encoding_.base(s), count = encoding_.spaces[s].names.size();
-    RidgeFit fit(dim() + 2, dim() + used_.biases);
+    RidgeFit fit(dim() + 2, dim() + biases());
     const uint64_t every = std::max<uint64_t>(1, count / kMapValues);
     for (uint64_t i = first; i < first + count; i += every) {
       if (means.rows[i] > 0) fit.add(map_input(means, i), theta_.row(i), 1.0);
@@ -116,13 +116,18 @@ void Feat2Vec::learn_maps(const Table& table) {
   }
 }
 
-std::vector<TableModel::Folded> Feat2Vec::fold_in(const Table& table) {
+Updated Feat2Vec::update(const Dataset& more, const Context& /*context*/) {
+  const Table& table = as(more);
+  check_extends(table.encoding());
   std::vector<size_t> known;
   for (const ValueSpace& s : encoding_.spaces) known.push_back(s.names.size());
   const std::vector<Matrix> maps = std::move(maps_);
   const std::vector<float> dense = dense_;
-  const size_t units = units_;
+  const uint64_t units = units_;
+  const Config given = config_;
+  config_ = used_;  // whatever the rows are like, the model stays what it is
   grow(table, 0);
+  config_ = given;
   dense_ = dense;
   units_ = units;
   for (size_t r = 0; r < theta_.rows(); ++r) {
@@ -131,16 +136,17 @@ std::vector<TableModel::Folded> Feat2Vec::fold_in(const Table& table) {
   maps_.clear();
   for (const Matrix& m : maps) maps_.push_back(m.copy());
   const Means means = mean_contexts(table, table.rows());
-  std::vector<Folded> out;
+  Updated out;
+  out.units = table.rows();
   for (size_t s = 0; s < encoding_.spaces.size(); ++s) {
     const uint64_t first = encoding_.base(s);
-    for (size_t i = known[s]; i < encoding_.spaces[s].names.size(); ++i) {
+    const ValueSpace& space = encoding_.spaces[s];
+    for (size_t i = known[s]; i < space.names.size(); ++i) {
       const uint64_t row = first + i;
-      out.push_back({s, static_cast<uint32_t>(i), means.rows[row]});
-      if (maps_[s].rows() == 0) continue;
-      if (means.rows[row] > 0) {
-        std::ranges::copy(mapped(maps_[s], map_input(means, row)), theta_.row(row).begin());
-      }
+      out.added.push_back({space.name, std::string(space.names[i]), means.rows[row]});
+      if (maps_[s].rows() == 0 || means.rows[row] == 0) continue;
+      std::ranges::copy(mapped(maps_[s], map_input(means, row)), theta_.row(row).begin());
+      ++out.solved;
     }
   }
   state_.finished = true;

@@ -2,90 +2,92 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 
-#include "config/fields.h"
+#include "kith/fields.h"
+#include "train/loss.h"
 #include "train/optimiser.h"
 
 namespace kith::feat2vec {
 
-enum class Loss {
-  kAuto,
-  kSoftmax,  // the rest: of observed values against noise
-  kNce,
-  kNs,
-  kSquared,  // from here on: of a score against the target's number
-  kAbsolute,
-  kHuber,
-  kTukey,
-  kLogistic,
-  kHinge,
-};
 enum class Intercepts { kGroup, kOne, kNone };
 
+// As given. What is not given is worked out for a table by resolved() in problem.h.
 struct Config {
-  int dim = 100;
-  int epochs = 0;
+  std::optional<int> dim{};
+  std::optional<int> epochs{};
   double lr = 0.1;
-  int negatives = 20;
-  Loss loss = Loss::kAuto;
-  std::string target;
+  std::optional<int> negatives{};
+  std::optional<Loss> loss{};
+  std::string target{};
   double mix = 0;
-  double alpha1 = 0.5;
+  std::optional<double> alpha1{};
   double alpha2 = 0.75;
-  double dropout = 0.5;
-  Intercepts intercepts = Intercepts::kGroup;
-  bool biases = true;
+  std::optional<double> dropout{};
+  std::optional<Intercepts> intercepts{};
+  std::optional<bool> biases{};
   bool pair_weights = false;
-  Optimiser optimiser = Optimiser::kRowAdaGrad;
+  std::optional<Optimiser> optimiser{};
   double l2 = 0;
-  double init = 0.1;
+  std::optional<double> init{};
   int early_stop = 0;
   bool paper = false;
 
   static constexpr std::tuple fields{
-      field("dim", &Config::dim, "length of each vector").between(0, 4096),
-      field("epochs", &Config::epochs, "passes over the table; 0 for 5 to 40, fewer for long ones")
-          .between(0, 10000),
+      field("dim", &Config::dim, "length of each vector").between(0, 4096).automatic("100"),
+      field("epochs", &Config::epochs, "passes over the table")
+          .between(1, 10000)
+          .automatic("5 to 40, fewer for long ones")
+          .formerly("epochs", 0),
       field("lr", &Config::lr, "first learning rate, falls linearly")
           .between(0, 100)
           .tuned(0.01, 0.5),
-      field("negatives", &Config::negatives, "noise values per true one").between(1, 1000),
-      field("loss", &Config::loss,
-            "auto is softmax, or squared for a target that is a number; see the model's page"),
+      field("negatives", &Config::negatives, "noise values per true one")
+          .between(1, 1000)
+          .automatic("20"),
+      field("loss", &Config::loss, "what is asked of scores; see the model's page")
+          .among(Loss::kSoftmax, Loss::kNce, Loss::kNs, Loss::kSquared, Loss::kAbsolute,
+                 Loss::kHuber, Loss::kTukey, Loss::kLogistic, Loss::kHinge)
+          .automatic("softmax, or squared for a target that is a number"),
       field("target", &Config::target, "learn to predict this column; else all of them"),
       field("mix", &Config::mix, "with a target: share of the work for the other columns")
           .between(0, 1),
       field("alpha1", &Config::alpha1, "noise replaces a group by its parameters^alpha1")
-          .between(0, 1),
+          .between(0, 1)
+          .automatic("0.5"),
       field("alpha2", &Config::alpha2, "... by a value drawn by count^alpha2").between(0, 1),
       field("dropout", &Config::dropout, "softmax: leave out each other group by this chance")
-          .between(0, 0.99),
-      field("intercepts", &Config::intercepts, "nce, ns: one for each group, or for all"),
-      field("biases", &Config::biases, "a number for each value beside its vector"),
+          .between(0, 0.99)
+          .automatic("0.5"),
+      field("intercepts", &Config::intercepts, "nce, ns: one for each group, or for all")
+          .automatic("group"),
+      field("biases", &Config::biases, "a number for each value beside its vector")
+          .automatic("true"),
       field("pair-weights", &Config::pair_weights, "learn a weight for each pair of groups"),
-      field("optimiser", &Config::optimiser, "how rows move along their gradients"),
-      field("l2", &Config::l2, "penalty on the squares of what a step touches").between(0, 1e6),
-      field("init", &Config::init, "standard deviation of the first vectors").between(0, 10),
+      field("optimiser", &Config::optimiser, "how rows move along their gradients")
+          .automatic("adagrad-row"),
+      field("l2", &Config::l2, "strength of L2 regularisation of what a step touches")
+          .between(0, 1e6),
+      field("init", &Config::init, "standard deviation of the first vectors")
+          .between(0, 10)
+          .automatic("0.1"),
       field("early-stop", &Config::early_stop,
             "stop after so many epochs without a better held-out loss; 0 for never")
           .between(0, 1000),
       field("paper", &Config::paper,
-            "the published setting: nce, 5 negatives, sums, one intercept"),
+            "the published setting where nothing else is said: nce, dim 50, 5 negatives, sums, one "
+            "intercept, no biases"),
   };
 };
 
-inline bool is_head(Loss loss) { return loss >= Loss::kSquared; }
+// Of a score against the target's number, or its two values.
+inline bool is_head(Loss loss) { return is_of_numbers(loss); }
 
 }  // namespace kith::feat2vec
 
-template <>
-struct kith::EnumNames<kith::feat2vec::Loss> {
-  static constexpr std::array<std::string_view, 10> names{
-      "auto", "softmax", "nce", "ns", "squared", "absolute", "huber", "tukey", "logistic", "hinge"};
-};
 template <>
 struct kith::EnumNames<kith::feat2vec::Intercepts> {
   static constexpr std::array<std::string_view, 3> names{"group", "one", "none"};

@@ -3,8 +3,8 @@
 // One comparison covers the gradient, the score by the identity 1/2 (|S|^2 - sum |phi|^2), and the
 // O(r) rescoring of a noise value.
 
-#include <hwy/targets.h>
-
+#include "core/error.h"
+#include "kernels/test_targets.h"
 #include "models/feat2vec/test_reference.h"
 
 namespace kith::feat2vec {
@@ -138,7 +138,7 @@ TEST(Feat2VecGradients, GroupsSampledTogetherSharedAndWeighted) {
 
 TEST(Feat2VecGradients, HoldOnEveryTarget) {
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
+    use_target(target);
     Config config;
     config.dim = 19;  // more than one vector, and not a whole number of them
     config.loss = Loss::kNce;
@@ -148,7 +148,7 @@ TEST(Feat2VecGradients, HoldOnEveryTarget) {
     config.loss = Loss::kSoftmax;
     expect_gradients(every_type(), config, 7);
   }
-  hwy::SetSupportedTargetsForTest(0);
+  use_target(0);
 }
 
 }  // namespace

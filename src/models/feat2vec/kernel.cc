@@ -45,12 +45,6 @@ struct PrivateRows {
   void prefetch(uint32_t) const {}
 };
 
-HWY_INLINE Slope head_slope(Loss loss, float s, float y) {
-  constexpr int kFirst = static_cast<int>(Loss::kSquared);  // the rest stand in the same order
-  static_assert(static_cast<int>(Loss::kHinge) - kFirst == static_cast<int>(NumberLoss::kHinge));
-  return slope_of(static_cast<NumberLoss>(static_cast<int>(loss) - kFirst), s, y);
-}
-
 template <class Access, Optimiser kOptimiser>
 class Learner {
  public:
@@ -337,6 +331,42 @@ class Learner {
     }
   }
 
+  // Of m members a tuple: row i * m + a of candidates is phi of member a of candidate i; behind
+  // them, at n, the c of members.
+  float* tuple(size_t i, size_t a, size_t m) { return s_.candidates.view().row(i * m + a); }
+  uint32_t member(const Example& x, const Unit& unit, size_t i, size_t a) const {
+    return unit.tuples[(i == 0 ? x.entity : x.noise[i - 1]) * unit.groups.size() + a];
+  }
+  float weight_of(const Unit& unit, size_t a, size_t b) const {
+    return p_.uniform ? 1.0f : dense_.pair(unit.groups[a], unit.groups[b]);
+  }
+
+  void score_tuples(const Example& x, const Unit& unit, float* z) {
+    const size_t m = unit.groups.size(), n = x.noise.size() + 1;
+    for (size_t a = 0; a < m; ++a) {
+      context(unit.groups[a], tuple(n, a, m));
+      if (p_.biases) tuple(n, a, m)[p_.dim] = 1;
+    }
+    for (size_t i = 0; i < n; ++i) {
+      z[i] = 0;
+      for (size_t a = 0; a < m; ++a) {
+        float* const mine = tuple(i, a, m);
+        const uint32_t who = member(x, unit, i, a);
+        if (who == kNoEntity) {
+          std::fill_n(mine, width_, 0.0f);
+        } else {
+          phi(unit.groups[a], who, mine);
+        }
+        z[i] += dot(mine, tuple(n, a, m), width_);
+        for (size_t b = 0; b < a; ++b) {
+          const float* const other = tuple(i, b, m);
+          const float biases = p_.biases ? mine[p_.dim] * other[p_.dim] : 0;
+          z[i] += weight_of(unit, a, b) * (dot(mine, other, width_) - biases);
+        }
+      }
+    }
+  }
+
   // Several groups are replaced together: a value v is a tuple, with
   // score(v) = sum over its members m of phi_m . c_m + sum over its pairs of a phi_m . phi_m'.
   double joint(const Example& x, const Unit& unit) {
@@ -346,34 +376,7 @@ class Learner {
     float* const z = s_.logits.view().row(0);
     sum_contexts(own_);
     const float rest = whole ? bias + pairs(own_) : 0;
-    // Row i * m + a of candidates is phi of member a of candidate i; behind them the c of members.
-    const auto candidate = [&](size_t i, size_t a) { return s_.candidates.view().row(i * m + a); };
-    const auto member = [&](size_t i, size_t a) {
-      return unit.tuples[(i == 0 ? x.entity : x.noise[i - 1]) * m + a];
-    };
-    const auto pair = [&](size_t a, size_t b) {
-      return p_.uniform ? 1.0f : dense_.pair(unit.groups[a], unit.groups[b]);
-    };
-    for (size_t a = 0; a < m; ++a) {
-      context(unit.groups[a], candidate(n, a));
-      if (p_.biases) candidate(n, a)[p_.dim] = 1;
-    }
-    for (size_t i = 0; i < n; ++i) {
-      z[i] = 0;
-      for (size_t a = 0; a < m; ++a) {
-        if (member(i, a) == kNoEntity) {
-          std::fill_n(candidate(i, a), width_, 0.0f);
-        } else {
-          phi(unit.groups[a], member(i, a), candidate(i, a));
-        }
-        z[i] += dot(candidate(i, a), candidate(n, a), width_);
-        for (size_t b = 0; b < a; ++b) {
-          z[i] +=
-              pair(a, b) * (dot(candidate(i, a), candidate(i, b), width_) -
-                            (p_.biases ? candidate(i, a)[p_.dim] * candidate(i, b)[p_.dim] : 0));
-        }
-      }
-    }
+    score_tuples(x, unit, z);
     const float loss = slopes(x, rest);
     if (step_.lr == 0) return loss;
     float sum = 0;
@@ -384,7 +387,7 @@ class Learner {
       std::fill_n(gathered_, width_, 0.0f);
       for (size_t a = 0; a < m; ++a) {
         const float weight = p_.uniform ? 1.0f : dense_.pair(unit.groups[a], j);
-        for (size_t i = 0; i < n; ++i) axpy(weight * z[i], candidate(i, a), gathered_, width_);
+        for (size_t i = 0; i < n; ++i) axpy(weight * z[i], tuple(i, a, m), gathered_, width_);
       }
       if (whole) {
         context(j, own_);
@@ -396,13 +399,14 @@ class Learner {
     }
     for (size_t i = 0; i < n; ++i) {
       for (size_t a = 0; a < m; ++a) {
-        if (member(i, a) == kNoEntity) continue;
-        std::copy_n(candidate(n, a), width_, own_);
+        const uint32_t who = member(x, unit, i, a);
+        if (who == kNoEntity) continue;
+        std::copy_n(tuple(n, a, m), width_, own_);
         for (size_t b = 0; b < m; ++b) {
-          if (b != a) axpy(pair(a, b), candidate(i, b), own_, width_);
+          if (b != a) axpy(weight_of(unit, a, b), tuple(i, b, m), own_, width_);
         }
         if (p_.biases) own_[p_.dim] = 1;
-        move(unit.groups[a], member(i, a), z[i], own_);
+        move(unit.groups[a], who, z[i], own_);
       }
     }
     if (p_.learn_pairs) move_joint_pairs(unit, z, n);
@@ -440,7 +444,7 @@ class Learner {
     float score = gather(x, {}) + dense_.intercept(p_.units.size());
     sum_contexts(c_);
     score += pairs(c_);
-    const Slope at = head_slope(p_.head, score, p_.target_values[x.entity]);
+    const Slope at = slope_of(p_.head, score, p_.target_values[x.entity]);
     if (step_.lr == 0) return at.loss;
     for (size_t j = 0; j < p_.groups; ++j) {
       if (!s_.present[j]) continue;
@@ -530,11 +534,6 @@ void add_bag(std::span<const Feature> bag, ConstRows table, size_t width, float*
   for (const Feature& f : bag) axpy(f.weight, table.row(f.row), out, width);
 }
 
-void score_rows(ConstRows table, size_t first, size_t count, const float* c, size_t width,
-                float* scores) {
-  for (size_t i = 0; i < count; ++i) scores[i] = dot(table.row(first + i), c, width);
-}
-
 }  // namespace kith::feat2vec::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -545,7 +544,6 @@ HWY_EXPORT(train_shared);
 HWY_EXPORT(train_private);
 HWY_EXPORT(train_one);
 HWY_EXPORT(add_bag);
-HWY_EXPORT(score_rows);
 
 Tally train_block(const Problem& problem, Work& work, Rows table, Dense dense, Scratch& scratch) {
   return HWY_DYNAMIC_DISPATCH(train_shared)(problem, work, table, dense, scratch);
@@ -563,11 +561,6 @@ double train_example(const Problem& problem, const Example& example, float lr, R
 
 void add_bag(std::span<const Feature> bag, ConstRows table, size_t width, float* out) {
   HWY_DYNAMIC_DISPATCH(add_bag)(bag, table, width, out);
-}
-
-void score_rows(ConstRows table, size_t first, size_t count, const float* c, size_t width,
-                float* scores) {
-  HWY_DYNAMIC_DISPATCH(score_rows)(table, first, count, c, width, scores);
 }
 
 }  // namespace kith::feat2vec

@@ -20,7 +20,7 @@
 #include "core/line_vector.h"
 #include "core/matrix.h"
 #include "core/rng.h"
-#include "data/table.h"
+#include "data/table/table.h"
 #include "models/feat2vec/config.h"
 #include "train/alias.h"
 #include "train/optimiser.h"
@@ -47,7 +47,7 @@ struct Problem {
   bool biases = false;  // column `dim` of a row is the value's bias
   size_t width = 0;     // of the parameters of a row, padded
   Loss loss = Loss::kSoftmax;
-  Loss head = Loss::kAuto;  // of the target, if it is a number (or two classes)
+  Loss head = Loss::kSquared;  // of the target, if it is a number (or two classes)
   int negatives = 20;
   float dropout = 0;
   Optimiser optimiser = Optimiser::kRowAdaGrad;
@@ -125,9 +125,5 @@ double train_example(const Problem& problem, const Example& example, float lr, R
 
 // out = sum of weight * row over a bag, `width` floats.
 void add_bag(std::span<const Feature> bag, ConstRows table, size_t width, float* out);
-
-// scores[i] = rows[i] . c, for a run of rows.
-void score_rows(ConstRows table, size_t first, size_t count, const float* c, size_t width,
-                float* scores);
 
 }  // namespace kith::feat2vec

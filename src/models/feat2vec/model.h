@@ -1,68 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Feat2Vec as a model: its table of vectors, how it is saved, what it answers. How it learns is in
-// trainer.cc.
+// Feat2Vec as a model: its table of vectors, what it consists of, what it answers. How it learns is
+// in trainer.cc.
 
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "data/table/table.h"
+#include "models/capabilities.h"
 #include "models/feat2vec/config.h"
 #include "models/feat2vec/kernel.h"
-#include "models/table_model.h"
-#include "train/run.h"
+#include "models/model.h"
 
 namespace kith::feat2vec {
 
-struct State : RunState {
-  uint64_t steps = 0, pairs = 0;  // pairs: of a row and a noise value
-};
-
-class Feat2Vec final : public TableModel {
+class Feat2Vec final : public Learns<Table>,
+                       public HasVectors,
+                       public CompletesRows,
+                       public Updates,
+                       public Continues {
  public:
+  // ModelBase
   Section settings() override { return {"feat2vec", config_}; }
-  bool finished() const override { return state_.finished; }
-  void reopen() override;
-  void pack(ArchiveWriter& out, bool checkpoint) const override;
-  void restore(const Archive& in) override;
-  const Names& names() const override { return names_; }
-  std::span<const uint64_t> counts() const override { return counts_; }
-  Matrix vectors(Side side) const override;
+  void visit(Parts& parts) override;
   std::vector<Fact> info() const override;
-
+  Wishes wishes() const override;
+  // HasVectors
+  std::vector<VectorGroup> vectors(Side side) const override;
+  // CompletesRows
   const Encoding& encoding() const override { return encoding_; }
-  uint64_t memory_needed(const Table& table, const Job& job) const override;
-  void train(const Table& table, Job& job) override;
   size_t target() const override;
-  bool scores_target() const override { return is_head(used_.loss); }
+  bool scores_target() const override { return is_head(*used_.loss); }
   double target_value(const SeenRow& row) const override;
+  ClassScores class_scores(const SeenRow& row) const override;
   void see(CellEncoder& encoder, std::span<const Cell> cells, SeenRow& out) const override;
   std::vector<float> context(const SeenRow& row, size_t group) const override;
   double pair_score(const SeenRow& row, size_t a, size_t b) const override;
   Matrix values(size_t group) const override;
-  std::vector<Folded> fold_in(const Table& table) override;
+  size_t row_dim() const override { return dim(); }
+  // Updates, Continues
+  std::any known() const override { return encoding_; }
+  Updated update(const Dataset& more, const Context& context) override;
+  void reopen() override;
 
   // Read by the trainer and by tests.
   Config& config() { return config_; }
   const Config& used() const { return used_; }
-  const State& state() const { return state_; }
   const Matrix& theta() const { return theta_; }
   std::span<const float> dense() const { return dense_; }
+  uint64_t steps() const { return steps_; }
+  uint64_t pairs() const { return pairs_; }
+
+ protected:
+  uint64_t memory(const Table& table, const Job& job) const override;
+  bool learn(const Table& table, Job& job) override;
 
  private:
-  friend class Trainer;
-  size_t dim() const { return static_cast<size_t>(used_.dim); }
-  size_t width() const { return padded(dim() + used_.biases); }
-  size_t stride() const { return width() + state_width(used_.optimiser, width()); }
+  friend class RowTrainer;
+  friend class RowCourse;
+  size_t dim() const { return static_cast<size_t>(*used_.dim); }
+  size_t biases() const { return *used_.biases ? 1 : 0; }
+  size_t width() const { return padded(dim() + biases()); }
+  size_t stride() const { return width() + state_width(*used_.optimiser, width()); }
   Dense dense_view() { return {dense_.data(), encoding_.groups.size(), units_}; }
   double pair_weight(size_t a, size_t b) const { return dense_[a * encoding_.groups.size() + b]; }
-  // Takes the encoding of the table; rows that are there keep what they learned.
+  // Takes the encoding of the table; rows that are there keep what they learned. Error(kInput) if
+  // it does not begin with this model's, Error(kUsage) for settings that cannot change.
   void grow(const Table& table, uint64_t seed);
+  void check_extends(const Encoding& more) const;
   void initialise(uint64_t seed);
   void initialise_row(uint64_t seed, size_t row);
-  void name_rows();
+  // Files of version 0.1 have rows without adam's count of steps.
+  void take_old_rows();
   // The target's numbers as the head sees them.
   void scale_target(const Table& table, Problem& problem);
+  std::vector<double> class_values(const Group& group, const Entities& entities);
+  std::vector<double> number_values(const Entities& entities);
   // The maps that put a mean context where trained values lie; see README.md, "Cold start".
   void learn_maps(const Table& table);
   struct Means {  // by row of theta: the mean context of the rows that hold the value
@@ -72,23 +85,18 @@ class Feat2Vec final : public TableModel {
   Means mean_contexts(const Table& table, uint64_t most_rows) const;
   std::vector<float> map_input(const Means& means, size_t row) const;
   std::vector<float> mapped(const Matrix& map, std::span<const float> input) const;
-  bool finite() const;
 
   Config config_, used_;  // as given; as worked out for the table
   Encoding encoding_;
-  Names names_;  // of the named rows, "director=Frank Lloyd"
-  std::vector<uint64_t> counts_;
   Matrix theta_;              // a row of parameters and its optimiser's state, for every feature
   std::vector<float> dense_;  // see kernel.h
-  size_t units_ = 0;
+  uint64_t units_ = 0;
   double target_mean_ = 0, target_scale_ = 1;
-  std::string target_yes_;    // of a target of two values: the one that counts as 1
-  std::vector<Matrix> maps_;  // by space; empty for one that has no names
-  State state_;
-  Matrix best_theta_;
-  std::vector<float> best_dense_;
-  std::vector<uint8_t>
-      learned_;  // rows that came from an earlier run: a restart must not reset them
+  std::string target_yes_;          // of a target of two values: the one that counts as 1
+  std::vector<Matrix> maps_;        // by space; empty for one that has no names
+  uint64_t steps_ = 0, pairs_ = 0;  // pairs: of a row and a noise value
+  // Rows that came from an earlier run: a restart must not reset them.
+  std::vector<uint8_t> learned_;
 };
 
 }  // namespace kith::feat2vec

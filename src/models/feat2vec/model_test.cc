@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "core/error.h"
 #include "models/feat2vec/test_reference.h"
 
 namespace kith::feat2vec {
@@ -15,8 +16,7 @@ constexpr const char* kTwo =
     R"({"columns": [{"name": "a", "type": "category"}, {"name": "b", "type": "category"}]})";
 
 void train(Feat2Vec& model, const Table& table, int threads = 1, bool deterministic = false) {
-  Job job;
-  job.threads = threads;
+  Job job(threads);
   job.deterministic = deterministic;
   model.train(table, job);
 }
@@ -214,7 +214,7 @@ constexpr const char* kPlanted = R"({"columns": [{"name": "director", "type": "c
   {"name": "genre", "type": "category"}]})";
 
 TEST(Feat2Vec, LearnsPlantedTopicsAndPredictsNumbers) {
-  const Table table = reference::table_of(planted(1500), kPlanted, 20);
+  const Table table = reference::table_of(planted(1500), kPlanted, 15);
   Feat2Vec model;
   model.config().dim = 16;
   train(model, table);
@@ -248,9 +248,12 @@ TEST(Feat2Vec, NewValuesArePlacedByTheirRows) {
       csv += fmt::format("new{},c{}_{},{},\n", topic, topic, i, 1905 + 25 * topic);
   }
   const Table more = reference::table_of(csv, kPlanted, 0, &model.encoding());
-  const auto folded = model.fold_in(more);
-  ASSERT_EQ(folded.size(), 4u);
-  for (const auto& f : folded) EXPECT_EQ(f.rows, 4u);
+  const Updated updated = model.update(more, Context(1));
+  ASSERT_EQ(updated.added.size(), 4u);
+  for (const auto& added : updated.added) {
+    EXPECT_EQ(added.column, "director");
+    EXPECT_EQ(added.rows, 4u) << added.id;
+  }
   const Names& names = model.encoding().spaces[0].names;
   for (int topic = 0; topic < 4; ++topic) {
     const std::string genre = fmt::format("g{}", topic);
@@ -308,7 +311,7 @@ TEST(Feat2Vec, DeterministicModeGivesTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(Feat2Vec, DeterministicModeLearnsAsWell) {
-  const Table table = reference::table_of(planted(1500), kPlanted, 20);
+  const Table table = reference::table_of(planted(1500), kPlanted, 15);
   double held_out[2];
   for (const bool deterministic : {false, true}) {
     Feat2Vec model;
@@ -350,7 +353,7 @@ TEST(Feat2Vec, SavedAndLoadedItAnswersTheSame) {
   train(model, table);
   const std::string path = path_of("model");
   save_model(model, "feat2vec", path, false, {});
-  const auto loaded = load_model(path);
+  const auto loaded = load_model(Archive::open(path));
   save_model(*loaded, "feat2vec", path + "2", false, {});
   const MappedFile a(path), b(path + "2");
   EXPECT_TRUE(std::ranges::equal(a.bytes(), b.bytes()));
@@ -382,9 +385,10 @@ TEST(Feat2Vec, ASupervisedModelTakesRowsWithoutItsTarget) {
   train(model, reference::table_of(planted(300), kPlanted));
   const Table more = reference::table_of("director,cast,year,genre\n,c9,1999,g1\n,c9,1998,g1\n",
                                          kPlanted, 0, &model.encoding());
-  const auto folded = model.fold_in(more);
-  ASSERT_EQ(folded.size(), 1u);
-  EXPECT_EQ(folded[0].rows, 2u);
+  const Updated updated = model.update(more, Context(1));
+  ASSERT_EQ(updated.added.size(), 1u);
+  EXPECT_EQ(updated.added[0].id, "c9");
+  EXPECT_EQ(updated.added[0].rows, 2u);
   model.reopen();
   EXPECT_THROW(train(model, more), Error);
 }

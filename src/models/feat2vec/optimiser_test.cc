@@ -13,6 +13,7 @@ using reference::Doubles;
 // One parameter's or one row's memory.
 struct Memory {
   Doubles v, h, m;
+  int steps = 0;
 };
 
 void reference_step(Optimiser kind, const Step& s, double lr, std::span<double> x,
@@ -21,6 +22,9 @@ void reference_step(Optimiser kind, const Step& s, double lr, std::span<double> 
   memory.v.resize(x.size());
   memory.h.resize(x.size());
   memory.m.resize(x.size());
+  ++memory.steps;
+  const double first = 1 - std::pow(double{s.beta}, memory.steps);
+  const double second = 1 - std::pow(double{s.gamma}, memory.steps);
   double mean = 0;
   for (const double d : g) mean += d * d / static_cast<double>(g.size());
   for (size_t i = 0; i < x.size(); ++i) {
@@ -44,7 +48,7 @@ void reference_step(Optimiser kind, const Step& s, double lr, std::span<double> 
       case Optimiser::kAdam:
         m = s.beta * m + (1 - double{s.beta}) * g[i];
         h = s.gamma * h + (1 - double{s.gamma}) * g[i] * g[i];
-        x[i] -= lr * m / (std::sqrt(h) + s.delta);
+        x[i] -= lr * m / first / (std::sqrt(h / second) + s.delta);
         break;
       case Optimiser::kRowAdaGrad:
         h += mean;

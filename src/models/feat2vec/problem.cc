@@ -71,40 +71,36 @@ Config resolved(const Config& config, const Encoding& encoding, uint64_t rows) {
   // A short table is seen often, a long one a few times: about a million rows in all.
   constexpr uint64_t kRowsWanted = 1000000, kLeast = 5, kMost = 40;
   Config out = config;
-  if (out.epochs == 0) {
-    out.epochs =
-        static_cast<int>(std::clamp(kRowsWanted / std::max<uint64_t>(1, rows), kLeast, kMost));
-  }
-  if (out.paper) {
-    const Config defaults;
-    if (out.dim == defaults.dim) out.dim = 50;
-    if (out.negatives == defaults.negatives) out.negatives = 5;
-    if (out.loss == Loss::kAuto) out.loss = Loss::kNce;
-    if (out.alpha1 == defaults.alpha1) out.alpha1 = 0.75;
-    if (out.init == defaults.init) out.init = 0.05;
-    out.intercepts = Intercepts::kOne;
-    out.biases = false;
-    if (out.optimiser == defaults.optimiser) out.optimiser = Optimiser::kAdaGrad;
-    out.dropout = 0;
-  }
+  const auto usual = [](auto& setting, auto value) { setting = setting.value_or(value); };
+  const bool paper = out.paper;
+  usual(out.epochs,
+        static_cast<int>(std::clamp(kRowsWanted / std::max<uint64_t>(1, rows), kLeast, kMost)));
+  usual(out.dim, paper ? 50 : 100);
+  usual(out.negatives, paper ? 5 : 20);
+  usual(out.alpha1, paper ? 0.75 : 0.5);
+  usual(out.init, paper ? 0.05 : 0.1);
+  usual(out.dropout, paper ? 0.0 : 0.5);
+  usual(out.intercepts, paper ? Intercepts::kOne : Intercepts::kGroup);
+  usual(out.biases, !paper);
+  usual(out.optimiser, paper ? Optimiser::kAdaGrad : Optimiser::kRowAdaGrad);
   if (out.mix > 0 && out.target.empty()) {
-    throw Error(ErrorKind::kUsage,
+    throw fault(ErrorKind::kUsage,
                 "--mix shares the work between a target and the rest; name the "
                 "target with --target");
   }
   const bool number = !out.target.empty() && encoding.groups[encoding.group(out.target)].numeric();
-  if (out.loss == Loss::kAuto) out.loss = number ? Loss::kSquared : Loss::kSoftmax;
-  if (is_head(out.loss)) {
+  usual(out.loss, paper ? Loss::kNce : number ? Loss::kSquared : Loss::kSoftmax);
+  if (is_head(*out.loss)) {
     if (out.target.empty()) {
-      throw Error(ErrorKind::kUsage,
+      throw fault(ErrorKind::kUsage,
                   "--loss {} is of a score against a number; name the column "
                   "with --target",
-                  detail::show(out.loss));
+                  detail::show(*out.loss));
     }
     out.biases = true;
   }
-  if (out.dim == 0 && !out.biases) {
-    throw Error(ErrorKind::kUsage, "--dim 0 leaves nothing to learn without --biases");
+  if (*out.dim == 0 && !*out.biases) {
+    throw fault(ErrorKind::kUsage, "--dim 0 leaves nothing to learn without --biases");
   }
   return out;
 }
@@ -127,7 +123,7 @@ std::vector<std::vector<uint32_t>> units_of(const Encoding& encoding, const Conf
   for (uint32_t g = 0; g < encoding.groups.size(); ++g) {
     const Column& column = encoding.groups[g].column;
     const bool target = column.name == config.target;
-    if (target ? is_head(config.loss) : !column.sampled) continue;
+    if (target ? is_head(*config.loss) : !column.sampled) continue;
     size_t unit = out.size();
     if (!column.swap.empty()) unit = together.emplace(column.swap, unit).first->second;
     if (unit == out.size()) out.emplace_back();
@@ -136,35 +132,12 @@ std::vector<std::vector<uint32_t>> units_of(const Encoding& encoding, const Conf
   return out;
 }
 
-Problem make_problem(const Table& table, const Config& config) {
-  const Encoding& encoding = table.encoding();
-  const size_t n = encoding.groups.size();
-  Problem p;
-  p.table = &table;
-  p.groups = n;
-  p.dim = static_cast<size_t>(config.dim);
-  p.biases = config.biases;
-  p.width = padded(p.dim + p.biases);
-  p.loss = is_head(config.loss) ? Loss::kSoftmax : config.loss;
-  p.negatives = config.negatives;
-  p.dropout = p.loss == Loss::kSoftmax ? static_cast<float>(config.dropout) : 0;
-  p.optimiser = config.optimiser;
-  p.step.l2 = static_cast<float>(config.l2);
-  p.learn_pairs = config.pair_weights;
-  p.intercepts = config.intercepts;
-  const std::vector<float> pairs = first_pairs(encoding);
-  p.uniform = !config.pair_weights;
-  for (size_t i = 0; i < n; ++i) {
-    for (size_t j = 0; j < n; ++j) p.uniform = p.uniform && (i == j || pairs[i * n + j] == 1);
-  }
-  const size_t target = config.target.empty() ? Encoding::npos : encoding.group(config.target);
-  const bool head = is_head(config.loss);
+namespace {
 
-  p.unit_of.assign(n, kNoRow);
-  for (std::vector<uint32_t>& groups : units_of(encoding, config)) {
-    for (const uint32_t g : groups) p.unit_of[g] = static_cast<uint32_t>(p.units.size());
-    p.units.emplace_back().groups = std::move(groups);
-  }
+// How often each unit is the one that is replaced, without the target's part: by its parameters,
+// and none much less often than the others. 0 for a unit without noise.
+std::vector<double> shares_of_units(Problem& p, const Table& table, const Config& config) {
+  const Encoding& encoding = table.encoding();
   std::vector<double> q1;
   for (Unit& unit : p.units) {
     std::vector<uint64_t> counts;
@@ -179,7 +152,7 @@ Problem make_problem(const Table& table, const Config& config) {
     }
     uint64_t rows = 0;
     for (const uint32_t g : unit.groups) rows += encoding.spaces[encoding.groups[g].space].rows();
-    q1.push_back(std::pow(static_cast<double>(rows * std::max<size_t>(1, p.dim)), config.alpha1));
+    q1.push_back(std::pow(static_cast<double>(rows * std::max<size_t>(1, p.dim)), *config.alpha1));
   }
   const double total = std::accumulate(q1.begin(), q1.end(), 0.0);
   const double least = config.paper ? 0 : kLeastShare * total / static_cast<double>(q1.size());
@@ -187,23 +160,58 @@ Problem make_problem(const Table& table, const Config& config) {
   for (double& q : q1) sum += q = q > 0 ? std::max(q, least) : 0;
   sum = std::max(sum, 1e-300);
   for (double& q : q1) q /= sum;
+  return q1;
+}
+
+}  // namespace
+
+Problem make_problem(const Table& table, const Config& config) {
+  const Encoding& encoding = table.encoding();
+  const size_t n = encoding.groups.size();
+  Problem p;
+  p.table = &table;
+  p.groups = n;
+  p.dim = static_cast<size_t>(*config.dim);
+  p.biases = *config.biases;
+  p.width = padded(p.dim + p.biases);
+  p.loss = is_head(*config.loss) ? Loss::kSoftmax : *config.loss;
+  p.negatives = *config.negatives;
+  p.dropout = p.loss == Loss::kSoftmax ? static_cast<float>(*config.dropout) : 0;
+  p.optimiser = *config.optimiser;
+  p.step.l2 = static_cast<float>(config.l2);
+  p.learn_pairs = config.pair_weights;
+  p.intercepts = *config.intercepts;
+  const std::vector<float> pairs = first_pairs(encoding);
+  p.uniform = !config.pair_weights;
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t j = 0; j < n; ++j) p.uniform = p.uniform && (i == j || pairs[i * n + j] == 1);
+  }
+  const size_t target = config.target.empty() ? Encoding::npos : encoding.group(config.target);
+  const bool head = is_head(*config.loss);
+
+  p.unit_of.assign(n, kNoRow);
+  for (std::vector<uint32_t>& groups : units_of(encoding, config)) {
+    for (const uint32_t g : groups) p.unit_of[g] = static_cast<uint32_t>(p.units.size());
+    p.units.emplace_back().groups = std::move(groups);
+  }
+  std::vector<double> q1 = shares_of_units(p, table, config);
   if (target != Encoding::npos) {
     for (double& q : q1) q *= config.mix;
     const bool there = std::ranges::any_of(table.entities(target).counts, [](auto c) { return c; });
     if (!there) {
-      throw Error(ErrorKind::kInput, "the target {} has no value in these rows", config.target);
+      throw fault(ErrorKind::kInput, "the target {} has no value in these rows", config.target);
     }
     if (!head) q1[p.unit_of[target]] += 1 - config.mix;
   }
   for (size_t u = 0; u < p.units.size(); ++u) p.units[u].probability = q1[u];
   q1.push_back(head ? 1 - config.mix : 0);
   if (std::accumulate(q1.begin(), q1.end(), 0.0) <= 0) {
-    throw Error(ErrorKind::kInput, "no column may be replaced by noise; set one to sampled");
+    throw fault(ErrorKind::kInput, "no column may be replaced by noise; set one to sampled");
   }
   p.choose = AliasSampler(q1);
   if (head) {
     p.target = static_cast<uint32_t>(target);
-    p.head = config.loss;
+    p.head = *config.loss;
   }
   return p;
 }

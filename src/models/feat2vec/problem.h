@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "data/table.h"
+#include "data/table/table.h"
 #include "models/feat2vec/kernel.h"
 
 namespace kith::feat2vec {

@@ -11,15 +11,15 @@
 #include <string>
 #include <vector>
 
-#include "data/table_readers.h"
+#include "data/table/table_readers.h"
 #include "models/feat2vec/model.h"
 #include "models/feat2vec/problem.h"
 
 namespace kith::feat2vec::reference {
 
 // A table from CSV, with a schema as JSON put over what is inferred.
-inline Table table_of(const std::string& csv, const std::string& schema, uint64_t holdout = 0,
-                      const Encoding* base = nullptr) {
+inline Table table_of(const std::string& csv, const std::string& schema,
+                      std::optional<double> holdout = 0, const Encoding* base = nullptr) {
   SampledTable reader(read_text_table(memory_source(csv, 1 << 20), "t", {}));
   const Schema inferred = infer_schema(reader).schema;
   return Table::read(reader, merged(inferred, schema_from_json(schema, "schema"), "schema"),

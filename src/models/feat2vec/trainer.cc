@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How Feat2Vec learns: the rows of the table in a new order each epoch, cut into blocks, blocks in
-// segments, a safe point after each segment.
+// How Feat2Vec learns: the rows of the table in a new order each epoch, cut into blocks, a safe
+// point after each.
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "core/error.h"
 #include "models/feat2vec/model.h"
 #include "models/feat2vec/problem.h"
+#include "train/overlay.h"
 #include "train/shuffle.h"
 
 namespace kith::feat2vec {
@@ -18,8 +20,7 @@ constexpr uint64_t kBlocksAtLeast = 64;
 // Private copies (deterministic mode) see nothing of each other's work until a round ends, and a
 // row that many blocks move overshoots when the changes are added up: so blocks are small.
 constexpr uint64_t kSmallBlock = 32;
-constexpr size_t kRoundBlocks = 8;
-constexpr uint64_t kSegmentRows = 200000;      // between two safe points, about
+constexpr uint64_t kSegmentRows = 200000;      // between two reports, about
 constexpr uint64_t kHeldOutSeed = 0x68656c64;  // the same noise at every scoring, for every seed
 
 uint64_t block_size(const Table& table, bool deterministic) {
@@ -29,103 +30,41 @@ uint64_t block_size(const Table& table, bool deterministic) {
 
 }  // namespace
 
-class Trainer final : public TrainRun {
+class RowTrainer final : public Trainer {
  public:
-  Trainer(Feat2Vec& model, const Table& table, Job& job)
-      : TrainRun({(table.rows() + block_size(table, job.deterministic) - 1) /
-                      block_size(table, job.deterministic),
-                  model.used_.epochs, model.used_.lr, model.used_.early_stop},
-                 model.state_, job),
-        m_(model),
+  RowTrainer(Feat2Vec& model, const Table& table, Job& job)
+      : m_(model),
         table_(table),
         job_(job),
         problem_(make_problem(table, model.used_)),
         block_(block_size(table, job.deterministic)),
         blocks_((table.rows() + block_ - 1) / block_) {
     m_.scale_target(table, problem_);
-    const size_t buffers =
-        job.deterministic ? kRoundBlocks : static_cast<size_t>(std::max(1, job.threads));
-    for (size_t i = 0; i < buffers; ++i) {
+    const size_t workers = job.deterministic ? Rounds::kBlocks : static_cast<size_t>(job.threads());
+    for (size_t i = 0; i < workers; ++i) {
       scratch_.emplace_back(problem_);
       rows_.emplace_back();
+      if (job.deterministic) dense_.emplace_back(m_.dense_.size());
     }
-    if (job.deterministic) {
-      for (size_t i = 0; i < kRoundBlocks; ++i) {
-        overlays_.emplace_back(m_.theta_.rows(), m_.theta_.stride());
-        dense_.emplace_back(m_.dense_.size());
-      }
-      chains_.emplace(m_.theta_.rows());
-    }
+    if (job.deterministic) rounds_.emplace(1, m_.theta_.rows(), m_.theta_.stride());
   }
 
- private:
-  Sum train(uint64_t epoch, uint64_t first, uint64_t count) override {
-    const Shuffle order(table_.rows(), job_.seed * 0x9e3779b97f4a7c15 + epoch);
-    const Tally tally = job_.deterministic ? train_rounds(order, epoch, first, count)
-                                           : train_lock_free(order, epoch, first, count);
-    m_.state_.steps += tally.steps;
-    m_.state_.pairs += tally.pairs;
-    return {tally.loss, tally.steps};
+  uint64_t blocks() const override { return blocks_; }
+
+  uint64_t segment() const override {
+    return Rounds::segment(kSegmentRows / block_, blocks_, job_);
   }
 
-  std::pair<uint64_t, uint64_t> progress() const override {
-    const uint64_t epochs = m_.state_.block / blocks_, blocks = m_.state_.block % blocks_;
+  Learned learn(const Blocks& blocks, const Rate& rate, LossSum& sum) override {
+    const Shuffle order(table_.rows(), job_.seed * 0x9e3779b97f4a7c15 + blocks.epoch);
+    return {job_.deterministic ? learn_in_rounds(order, blocks, rate, sum)
+                               : learn_lock_free(order, blocks, rate, sum)};
+  }
+
+  std::pair<uint64_t, uint64_t> progress(const RunState& state) const override {
+    const uint64_t epochs = state.block / blocks_, blocks = state.block % blocks_;
     return {epochs * table_.rows() + std::min(table_.rows(), blocks * block_),
-            table_.rows() * static_cast<uint64_t>(m_.used_.epochs)};
-  }
-
-  uint64_t segment_blocks() const override {
-    const uint64_t blocks = std::max<uint64_t>(1, std::min(kSegmentRows / block_, blocks_ / 4));
-    if (job_.deterministic) return (blocks + kRoundBlocks - 1) / kRoundBlocks * kRoundBlocks;
-    return std::max(blocks, 8 * static_cast<uint64_t>(job_.threads));
-  }
-
-  bool finite() const override { return m_.finite(); }
-
-  Work work(const Shuffle& order, uint64_t epoch, uint64_t block, std::vector<uint64_t>& rows) {
-    rows.clear();
-    for (uint64_t i = block * block_; i < std::min(table_.rows(), (block + 1) * block_); ++i) {
-      rows.push_back(order[i]);
-    }
-    return {rows, static_cast<float>(rate(epoch, block)), Rng(job_.seed, epoch * blocks_ + block)};
-  }
-
-  Tally train_lock_free(const Shuffle& order, uint64_t epoch, uint64_t first, uint64_t count) {
-    struct alignas(64) Sum {
-      Tally tally;
-    };
-    std::vector<Sum> sums(scratch_.size());
-    job_.for_each_shard(count, [&](size_t b, size_t worker) {
-      Work block = work(order, epoch, first + b, rows_[worker]);
-      sums[worker].tally +=
-          train_block(problem_, block, m_.theta_.view(), m_.dense_view(), scratch_[worker]);
-    });
-    Tally total;
-    for (const Sum& s : sums) total += s.tally;
-    return total;
-  }
-
-  Tally train_rounds(const Shuffle& order, uint64_t epoch, uint64_t first, uint64_t count) {
-    Tally total;
-    const Dense shared = m_.dense_view();
-    for (uint64_t b = 0; b < count; b += kRoundBlocks) {
-      const size_t blocks = std::min<uint64_t>(kRoundBlocks, count - b);
-      std::vector<Tally> tallies(blocks);
-      job_.for_each_shard(blocks, [&](size_t i) {
-        overlays_[i].start(m_.theta_.view());
-        dense_[i] = m_.dense_;
-        Work block = work(order, epoch, first + b + i, rows_[i]);
-        tallies[i] = train_block(problem_, block, overlays_[i],
-                                 {dense_[i].data(), shared.groups, shared.units}, scratch_[i]);
-      });
-      add_changes(std::span(overlays_).first(blocks), m_.theta_.view(), *chains_, job_);
-      const std::vector<float> before = m_.dense_;
-      for (size_t i = 0; i < blocks; ++i) {
-        for (size_t k = 0; k < before.size(); ++k) m_.dense_[k] += dense_[i][k] - before[k];
-        total += tallies[i];
-      }
-    }
-    return total;
+            table_.rows() * static_cast<uint64_t>(*m_.used_.epochs)};
   }
 
   std::optional<double> held_out_loss() override {
@@ -134,6 +73,7 @@ class Trainer final : public TrainRun {
     x.keep.resize(problem_.groups);
     Tally tally;
     for (uint64_t r = 0; r < table_.held_out(); ++r) {
+      if (r % block_ == 0) job_.context().check();
       Rng rng(kHeldOutSeed, r);
       if (!draw(problem_, table_.held_out_row(r).data(), table_.rows() + r, rng, x)) continue;
       tally.loss += train_example(problem_, x, 0, m_.theta_.view(), m_.dense_view(), scratch_[0]);
@@ -143,25 +83,63 @@ class Trainer final : public TrainRun {
     return tally.loss / static_cast<double>(tally.steps);
   }
 
-  void keep_best() override {
-    m_.best_theta_ = m_.theta_.copy();
-    m_.best_dense_ = m_.dense_;
-  }
-  void take_best() override {
-    if (m_.best_theta_.rows() != m_.theta_.rows()) return;
-    m_.theta_ = std::move(m_.best_theta_);
-    m_.dense_ = std::move(m_.best_dense_);
+ private:
+  // Block `b` of an epoch, `number` over all of them.
+  Work work(const Shuffle& order, uint64_t b, uint64_t number, const Rate& rate,
+            std::vector<uint64_t>& rows) const {
+    rows.clear();
+    for (uint64_t i = b * block_; i < std::min(table_.rows(), (b + 1) * block_); ++i) {
+      rows.push_back(order[i]);
+    }
+    return {rows, static_cast<float>(rate.at(number)), Rng(job_.seed, number)};
   }
 
-  void restart() override {
-    if (std::ranges::any_of(m_.learned_, [](uint8_t l) { return l != 0; })) {
-      throw Error(
-          ErrorKind::kDiverged,
-          "training diverged and there is no checkpoint to return to; try a smaller --lr or "
-          "--checkpoint-every 60");
+  void count(std::span<const Tally> done, LossSum& sum) {
+    for (const Tally& t : done) {
+      sum.add(t.loss, t.steps);
+      m_.steps_ += t.steps;
+      m_.pairs_ += t.pairs;
     }
-    m_.state_ = State{};
-    m_.initialise(job_.seed);
+  }
+
+  uint64_t learn_lock_free(const Shuffle& order, const Blocks& blocks, const Rate& rate,
+                           LossSum& sum) {
+    std::vector<Tally> tallies(blocks.count);
+    const size_t done = run_shards(job_, blocks.count, [&](size_t i, size_t worker) {
+      const uint64_t b = blocks.first + i;
+      Work block = work(order, b, blocks.epoch * blocks_ + b, rate, rows_[worker]);
+      tallies[i] =
+          train_block(problem_, block, m_.theta_.view(), m_.dense_view(), scratch_[worker]);
+    });
+    count(std::span(tallies).first(done), sum);
+    return done;
+  }
+
+  uint64_t learn_in_rounds(const Shuffle& order, const Blocks& blocks, const Rate& rate,
+                           LossSum& sum) {
+    const RowTable table[]{{m_.theta_.view()}};
+    const Dense shared = m_.dense_view();
+    uint64_t done = 0;
+    while (done < blocks.count) {
+      const size_t size = std::min<uint64_t>(Rounds::kBlocks, blocks.count - done);
+      std::vector<Tally> tallies(size);
+      const bool went =
+          rounds_->run(size, table, job_, false, [&](size_t i, std::span<RowOverlay> copy) {
+            dense_[i] = m_.dense_;
+            const uint64_t b = blocks.first + done + i;
+            Work block = work(order, b, blocks.epoch * blocks_ + b, rate, rows_[i]);
+            tallies[i] = train_block(problem_, block, copy[0],
+                                     {dense_[i].data(), shared.groups, shared.units}, scratch_[i]);
+          });
+      if (!went) break;
+      const std::vector<float> before = m_.dense_;
+      for (size_t i = 0; i < size; ++i) {
+        for (size_t k = 0; k < before.size(); ++k) m_.dense_[k] += dense_[i][k] - before[k];
+      }
+      count(tallies, sum);
+      done += size;
+    }
+    return done;
   }
 
   Feat2Vec& m_;
@@ -169,39 +147,71 @@ class Trainer final : public TrainRun {
   Job& job_;
   Problem problem_;
   const uint64_t block_, blocks_;  // rows in a block; blocks in an epoch
-  std::vector<Scratch> scratch_;
+  std::vector<Scratch> scratch_;   // one per thread, or per block of a round
   std::vector<std::vector<uint64_t>> rows_;
-  std::vector<RowOverlay> overlays_;
   std::vector<std::vector<float>> dense_;
-  std::optional<RoundChains> chains_;
+  std::optional<Rounds> rounds_;
 };
 
-void Feat2Vec::train(const Table& table, Job& job) {
-  if (state_.block == 0 && !state_.finished) {
-    grow(table, job.seed);
-  } else if (encoding_.rows() != table.encoding().rows()) {
-    throw Error(ErrorKind::kInput,
+class RowCourse final : public ModelCourse {
+ public:
+  RowCourse(Feat2Vec& model, const Table& table, Job& job)
+      : ModelCourse(model), m_(model), table_(table), job_(job) {}
+  RunPlan plan() const override {
+    return {.epochs = *m_.used_.epochs, .lr = m_.used_.lr, .early_stop = m_.used_.early_stop};
+  }
+  void start(Start) override { m_.grow(table_, job_.seed); }
+  std::unique_ptr<Trainer> trainer() override {
+    return std::make_unique<RowTrainer>(m_, table_, job_);
+  }
+  void restart() override {
+    if (std::ranges::any_of(m_.learned_, [](uint8_t l) { return l != 0; })) {
+      throw fault(
+          ErrorKind::kDiverged,
+          "training diverged and there is no checkpoint to return to; try a smaller --lr or "
+          "--checkpoint-every 60");
+    }
+    m_.steps_ = m_.pairs_ = 0;
+    m_.initialise(job_.seed);
+  }
+  void finish() override {
+    ModelCourse::finish();
+    m_.learn_maps(table_);
+  }
+
+ private:
+  Feat2Vec& m_;
+  const Table& table_;
+  Job& job_;
+};
+
+bool Feat2Vec::learn(const Table& table, Job& job) {
+  if (state_.started && encoding_.rows() != table.encoding().rows()) {
+    throw fault(ErrorKind::kInput,
                 "the table has {} features, the checkpoint {}; resume with the same table and "
                 "settings",
                 table.encoding().rows(), encoding_.rows());
   }
-  if (!Trainer(*this, table, job).run()) return;
-  learn_maps(table);
-  state_.finished = true;
+  RowCourse course(*this, table, job);
+  return kith::train(course, state_, job);
 }
 
-uint64_t Feat2Vec::memory_needed(const Table& table, const Job& job) const {
+uint64_t Feat2Vec::memory(const Table& table, const Job& job) const {
   const Config used = resolved(config_, table.encoding(), table.rows());
-  const uint64_t width = padded(static_cast<size_t>(used.dim) + used.biases);
-  const uint64_t row = (width + state_width(used.optimiser, width)) * sizeof(float);
-  const uint64_t rows = table.encoding().rows();
-  uint64_t bytes = rows * row * (used.early_stop > 0 ? 2 : 1);
+  const uint64_t width = padded(static_cast<size_t>(*used.dim) + (*used.biases ? 1 : 0));
+  const uint64_t stride = width + state_width(*used.optimiser, width);
+  const uint64_t rows = table.encoding().rows(), n = table.groups();
+  uint64_t bytes = rows * stride * sizeof(float) * (used.early_stop > 0 ? 2 : 1);
   uint64_t entities = 0;
-  for (size_t g = 0; g < table.groups(); ++g) entities += table.entities(g).size;
+  for (size_t g = 0; g < n; ++g) entities += table.entities(g).size;
   bytes += entities * 12 + rows * width * 4;  // noise; the maps' means
+  for (const ValueSpace& s : table.encoding().spaces) {
+    bytes += s.names.bytes().size() + 24 * s.names.size();
+  }
+  bytes += (job.deterministic ? 2 + Rounds::kBlocks : 2) * 2 * n * n * sizeof(float);  // pairs
   if (job.deterministic) {
-    const uint64_t touched = kSmallBlock * static_cast<uint64_t>(used.negatives + 16);
-    bytes += kRoundBlocks * (rows * 4 + std::min(rows, touched) * row) + rows * 8;
+    const uint64_t touched = kSmallBlock * static_cast<uint64_t>(*used.negatives + 16);
+    bytes += Rounds::memory_needed(1, rows, stride, touched);
   }
   return bytes + (uint64_t{8} << 20);
 }

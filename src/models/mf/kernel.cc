@@ -107,8 +107,8 @@ HWY_INLINE void prefetch_row(const float* row, size_t width) {
 }
 
 // kWidth: the padded width if it is known when this is compiled, which is a quarter faster; or 0.
-template <NumberLoss kLoss, size_t kWidth = 0>
-double steps(const Rates& rates, size_t dim, std::span<const Rating> ratings, Rows users,
+template <Loss kLoss, size_t kWidth = 0>
+double steps(const Rates& rates, size_t dim, std::span<const Entry> ratings, Rows users,
              Rows items) {
   constexpr size_t kAhead = 6;
   const size_t width = kWidth > 0 ? kWidth : padded(dim);
@@ -116,12 +116,12 @@ double steps(const Rates& rates, size_t dim, std::span<const Rating> ratings, Ro
   double loss = 0;
   for (size_t k = 0; k < ratings.size(); ++k) {
     if (k + kAhead < ratings.size()) {
-      prefetch_row(users.row(ratings[k + kAhead].user), width + kRowPad);
-      prefetch_row(items.row(ratings[k + kAhead].item), width + kRowPad);
+      prefetch_row(users.row(ratings[k + kAhead].row), width + kRowPad);
+      prefetch_row(items.row(ratings[k + kAhead].column), width + kRowPad);
     }
-    const Rating& r = ratings[k];
-    float* const p = users.row(r.user);
-    float* const q = items.row(r.item);
+    const Entry& r = ratings[k];
+    float* const p = users.row(r.row);
+    float* const q = items.row(r.column);
     const float pq = dot(p, q, width);
     const Slope at = slope_of(kLoss, pq + p[width + kBias] + q[width + kBias], r.value);
     loss += at.loss;
@@ -131,57 +131,55 @@ double steps(const Rates& rates, size_t dim, std::span<const Rating> ratings, Ro
   return loss;
 }
 
-double train_steps(Loss loss, const Rates& rates, size_t dim, std::span<const Rating> ratings,
+double train_steps(Loss loss, const Rates& rates, size_t dim, std::span<const Entry> ratings,
                    Rows users, Rows items) {
   switch (loss) {
     case Loss::kAbsolute:
-      return steps<NumberLoss::kAbsolute>(rates, dim, ratings, users, items);
+      return steps<Loss::kAbsolute>(rates, dim, ratings, users, items);
     case Loss::kHuber:
-      return steps<NumberLoss::kHuber>(rates, dim, ratings, users, items);
+      return steps<Loss::kHuber>(rates, dim, ratings, users, items);
     case Loss::kTukey:
-      return steps<NumberLoss::kTukey>(rates, dim, ratings, users, items);
+      return steps<Loss::kTukey>(rates, dim, ratings, users, items);
     case Loss::kLogistic:
-      return steps<NumberLoss::kLogistic>(rates, dim, ratings, users, items);
+      return steps<Loss::kLogistic>(rates, dim, ratings, users, items);
     case Loss::kHinge:
-      return steps<NumberLoss::kHinge>(rates, dim, ratings, users, items);
+      return steps<Loss::kHinge>(rates, dim, ratings, users, items);
     case Loss::kKl:
-      return steps<NumberLoss::kKl>(rates, dim, ratings, users, items);
-    case Loss::kAuto:
-    case Loss::kSquared:
-    case Loss::kBpr:
+      return steps<Loss::kKl>(rates, dim, ratings, users, items);
+    default:
       break;
   }
   switch (padded(dim)) {
     case 16:
-      return steps<NumberLoss::kSquared, 16>(rates, dim, ratings, users, items);
+      return steps<Loss::kSquared, 16>(rates, dim, ratings, users, items);
     case 32:
-      return steps<NumberLoss::kSquared, 32>(rates, dim, ratings, users, items);
+      return steps<Loss::kSquared, 32>(rates, dim, ratings, users, items);
     case 64:
-      return steps<NumberLoss::kSquared, 64>(rates, dim, ratings, users, items);
+      return steps<Loss::kSquared, 64>(rates, dim, ratings, users, items);
     case 128:
-      return steps<NumberLoss::kSquared, 128>(rates, dim, ratings, users, items);
+      return steps<Loss::kSquared, 128>(rates, dim, ratings, users, items);
     default:
-      return steps<NumberLoss::kSquared>(rates, dim, ratings, users, items);
+      return steps<Loss::kSquared>(rates, dim, ratings, users, items);
   }
 }
 
-double train_rankings(const Rates& rates, size_t dim, std::span<const Rating> ratings,
+double train_rankings(const Rates& rates, size_t dim, std::span<const Entry> ratings,
                       std::span<const uint32_t> candidates, const Sparse& seen, Rng& rng,
                       Rows users, Rows items) {
   constexpr int kTries = 20;  // for an item that the user has not seen
   const size_t width = padded(dim);
   const float share = 1.0f / static_cast<float>(std::max<size_t>(1, dim));
   double loss = 0;
-  for (const Rating& r : ratings) {
-    const auto known = seen.row(r.user).columns;
+  for (const Entry& r : ratings) {
+    const auto known = seen.row(r.row).columns;
     uint32_t other = 0;
     int tries = 0;
     do {
       other = candidates[rng.below(static_cast<uint32_t>(candidates.size()))];
     } while (std::ranges::binary_search(known, other) && ++tries < kTries);
     if (tries == kTries) continue;
-    float* const p = users.row(r.user);
-    float* const q = items.row(r.item);
+    float* const p = users.row(r.row);
+    float* const q = items.row(r.column);
     float* const n = items.row(other);
     // s = p . (q - n) + c_q - c_n; -log sigma(s)
     const Slope at =
@@ -221,11 +219,11 @@ namespace kith::mf {
 HWY_EXPORT(train_steps);
 HWY_EXPORT(train_rankings);
 
-double train_block(Loss loss, const Rates& rates, size_t dim, std::span<const Rating> ratings,
+double train_block(Loss loss, const Rates& rates, size_t dim, std::span<const Entry> ratings,
                    Rows users, Rows items) {
   return HWY_DYNAMIC_DISPATCH(train_steps)(loss, rates, dim, ratings, users, items);
 }
-double train_pairs(const Rates& rates, size_t dim, std::span<const Rating> ratings,
+double train_pairs(const Rates& rates, size_t dim, std::span<const Entry> ratings,
                    std::span<const uint32_t> candidates, const Sparse& seen, Rng& rng, Rows users,
                    Rows items) {
   return HWY_DYNAMIC_DISPATCH(train_rankings)(rates, dim, ratings, candidates, seen, rng, users,

@@ -14,8 +14,9 @@
 
 #include "core/matrix.h"
 #include "core/rng.h"
-#include "data/ratings.h"
-#include "models/mf/config.h"
+#include "data/sparse.h"
+#include "train/grid.h"
+#include "train/loss.h"
 
 namespace kith::mf {
 
@@ -37,12 +38,12 @@ struct Rates {
 
 // Trains on the ratings in their order, values as the loss wants them. Returns the sum of the
 // losses before each step.
-double train_block(Loss loss, const Rates& rates, size_t dim, std::span<const Rating> ratings,
+double train_block(Loss loss, const Rates& rates, size_t dim, std::span<const Entry> ratings,
                    Rows users, Rows items);
 
 // Bayesian personalised ranking: -log sigma(s_ui - s_uj), j drawn from `candidates`, not one that
 // the user has seen.
-double train_pairs(const Rates& rates, size_t dim, std::span<const Rating> ratings,
+double train_pairs(const Rates& rates, size_t dim, std::span<const Entry> ratings,
                    std::span<const uint32_t> candidates, const Sparse& seen, Rng& rng, Rows users,
                    Rows items);
 

@@ -4,7 +4,7 @@
 
 #include "models/mf/kernel.h"
 #include "models/mf/model.h"
-#include "models/test_ratings.h"
+#include "models/ratings/test_ratings.h"
 
 namespace kith::mf {
 namespace {
@@ -36,7 +36,7 @@ double objective(Loss loss, Rates rates, size_t dim, const Pair& at, float value
   copy.user = at.user.copy();
   copy.item = at.item.copy();
   rates.lr = 0;
-  const Rating rating{0, 0, value};
+  const Entry rating{0, 0, value};
   double out = train_block(loss, rates, dim, {&rating, 1}, copy.user.view(), copy.item.view());
   for (const Matrix* m : {&at.user, &at.item}) {
     for (size_t k = 0; k < dim; ++k) out += rates.penalty / 2 * m->row(0)[k] * m->row(0)[k];
@@ -56,7 +56,7 @@ TEST(MfKernel, StepsFollowTheGradient) {
       const float value = loss == Loss::kLogistic || loss == Loss::kHinge ? 1.0f : 1.7f;
       const Pair before(dim);
       Pair after(dim);
-      const Rating rating{0, 0, value};
+      const Entry rating{0, 0, value};
       train_block(loss, rates, dim, {&rating, 1}, after.user.view(), after.item.view());
       for (const bool user : {true, false}) {
         for (size_t k = 0; k <= dim; ++k) {
@@ -81,7 +81,7 @@ TEST(MfKernel, StepsFollowTheGradient) {
 TEST(MfKernel, SquaresStayWhatTheyAre) {
   constexpr size_t kDim = 20;
   Pair at(kDim);
-  const Rating rating{0, 0, 1.5f};
+  const Entry rating{0, 0, 1.5f};
   const Rates rates{0.1f, 0.05f, 0.02f, true, true};
   for (int step = 0; step < 1000; ++step) {
     train_block(Loss::kSquared, rates, kDim, {&rating, 1}, at.user.view(), at.item.view());
@@ -95,7 +95,7 @@ TEST(MfKernel, PairsFollowTheGradient) {
   constexpr float kH = 0.01f, kRate = 1e-3f;
   constexpr size_t kDim = 7;
   const Rates rates{kRate, 0.0f, 0.0f, true, false};
-  const Rating rating{0, 0, 1};
+  const Entry rating{0, 0, 1};
   const std::vector<uint32_t> candidates{1};
   Sparse seen;
   seen.columns = 2;
@@ -130,7 +130,7 @@ TEST(Mf, TheScalarCaseConverges) {
   const size_t width = padded(1);
   at.user.row(0)[0] = at.item.row(0)[0] = 0.1f;
   at.user.row(0)[width + kBias] = at.item.row(0)[width + kBias] = 0;
-  const Rating rating{0, 0, 2.0f};
+  const Entry rating{0, 0, 2.0f};
   const Rates rates{0.05f, 0, 0, false, false};
   for (int step = 0; step < 2000; ++step) {
     train_block(Loss::kSquared, rates, 1, {&rating, 1}, at.user.view(), at.item.view());
@@ -193,7 +193,7 @@ TEST(Mf, ClassesAreTold) {
       for (uint32_t u = 0; u < 60; ++u) {
         EXPECT_EQ(model.predict(u, i) > 0.5, u % 2 == i % 2) << u << " " << i;
       }
-      EXPECT_EQ(model.predict(row, model.rows_of(Axis::kItem).row(i)) > 0.5, i % 2 == 0);
+      EXPECT_EQ(model.rating(row, model.factors().item.row(i)) > 0.5, i % 2 == 0);
     }
   }
   const Ratings many = Planted().ratings();
@@ -218,8 +218,8 @@ TEST(Mf, RankingPutsWhatFitsFirst) {
   for (uint32_t i = 0; i < 30; i += 2) {
     for (uint32_t j = 1; j < 30; j += 2) {
       EXPECT_GT(model.predict(2, i), model.predict(2, j));
-      right += model.predict(row, model.rows_of(Axis::kItem).row(i)) <
-               model.predict(row, model.rows_of(Axis::kItem).row(j));
+      right += model.rating(row, model.factors().item.row(i)) <
+               model.rating(row, model.factors().item.row(j));
     }
   }
   EXPECT_GT(right, 200);  // of 225

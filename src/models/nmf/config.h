@@ -2,24 +2,25 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
-#include "config/fields.h"
+#include "kith/fields.h"
+#include "train/loss.h"
 
 namespace kith::nmf {
 
 enum class Method { kHals, kMultiplicative };
-enum class Loss { kSquared, kKl };
-enum class Unobserved { kAuto, kMissing, kZero };
+enum class Unrated { kMissing, kZero };
 
 struct Config {
   int dim = 20;
   int epochs = 100;
   Method method = Method::kHals;
   Loss loss = Loss::kSquared;
-  Unobserved unobserved = Unobserved::kAuto;
-  double penalty = -1;
+  std::optional<Unrated> unrated{};
+  std::optional<double> penalty{};
   double sparsity = 0;
   bool biases = true;
   double tolerance = 1e-4;
@@ -31,13 +32,15 @@ struct Config {
       field("epochs", &Config::epochs, "sweeps over users and items, at most").between(1, 100000),
       field("method", &Config::method,
             "hals: one coordinate after the other; multiplicative: Lee and Seung's updates"),
-      field("loss", &Config::loss, "squared error, or kl (generalised Kullback-Leibler)"),
-      field("unobserved", &Config::unobserved,
-            "what was not rated is missing, or zero; auto: zero for implicit feedback"),
-      field("penalty", &Config::penalty,
-            "of the squared length of a vector; negative: found from the ratings' noise, none for "
-            "--unobserved zero")
-          .between(-1, 1e12),
+      field("loss", &Config::loss, "squared error, or kl (generalised Kullback-Leibler)")
+          .among(Loss::kSquared, Loss::kKl),
+      field("unrated", &Config::unrated, "what was not rated is missing, or zero")
+          .automatic("missing, or zero for interactions")
+          .formerly("unobserved"),
+      field("penalty", &Config::penalty, "strength of L2 regularisation of the vectors")
+          .between(0, 1e12)
+          .automatic("found from the ratings' noise; none for --unrated zero")
+          .formerly("penalty", -1),
       field("sparsity", &Config::sparsity,
             "likewise of the sum of a vector: the larger, the fewer parts a row has")
           .between(0, 1e12),
@@ -62,10 +65,6 @@ struct kith::EnumNames<kith::nmf::Method> {
   static constexpr std::array<std::string_view, 2> names{"hals", "multiplicative"};
 };
 template <>
-struct kith::EnumNames<kith::nmf::Loss> {
-  static constexpr std::array<std::string_view, 2> names{"squared", "kl"};
-};
-template <>
-struct kith::EnumNames<kith::nmf::Unobserved> {
-  static constexpr std::array<std::string_view, 3> names{"auto", "missing", "zero"};
+struct kith::EnumNames<kith::nmf::Unrated> {
+  static constexpr std::array<std::string_view, 2> names{"missing", "zero"};
 };

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <utility>
 
+#include "core/error.h"
 #include "core/rng.h"
-#include "train/biases.h"
+#include "eval/biases.h"
 #include "train/noise_level.h"
 
 namespace kith::nmf {
@@ -42,42 +43,59 @@ std::vector<float> mean_row(const Matrix& m, const Sparse& ratings, size_t cols)
 
 }  // namespace
 
-class Trainer final : public CompletionRun {
+// A block is some rows of one side: those of the users, then those of the items. A row depends on
+// the other side alone, so there may be a pause between any two blocks.
+class NmfTrainer final : public RatingsTrainer {
  public:
-  Trainer(Nmf& model, const Ratings& ratings, Job& job)
-      : CompletionRun(model, ratings, model.config_.epochs, model.config_.early_stop, job),
+  NmfTrainer(Nmf& model, const Ratings& ratings, Job& job)
+      : RatingsTrainer(model, ratings, job),
         m_(model),
         by_item_(transposed(ratings.train())),
-        scratch_(static_cast<size_t>(std::max(1, job.threads))) {}
+        scratch_(static_cast<size_t>(job.threads())) {}
 
- private:
-  // The users, then the items.
-  Sum train(uint64_t, uint64_t, uint64_t) override {
-    sweep(Axis::kUser, ratings_.train(), m_.user_);
-    const double loss = sweep(Axis::kItem, by_item_, m_.item_);
-    const double before = m_.state_.loss * static_cast<double>(ratings_.train().size());
-    if (m_.state_.block > 0 && before - loss <= m_.config_.tolerance * before) converged();
-    return {loss, ratings_.train().size()};
-  }
+  uint64_t blocks() const override { return shards(ratings_.train()) + shards(by_item_); }
+  uint64_t segment() const override { return blocks(); }
 
-  double sweep(Axis axis, const Sparse& ratings, Matrix& rows) {
+  // The rest of one side at most.
+  Learned learn(const Blocks& blocks, const Rate&, LossSum& sum) override {
+    const uint64_t user_blocks = shards(ratings_.train());
+    const Axis axis = blocks.first < user_blocks ? Axis::kUser : Axis::kItem;
+    const Sparse& ratings = axis == Axis::kUser ? ratings_.train() : by_item_;
+    const uint64_t first = axis == Axis::kUser ? blocks.first : blocks.first - user_blocks;
+    const uint64_t count = std::min(blocks.count, shards(ratings) - first);
     const Others others = m_.others_of(axis, job_);
-    const uint64_t mean = ratings.size() / std::max<uint32_t>(1, ratings.rows()) + 1;
-    const auto size = static_cast<uint32_t>(std::max<uint64_t>(1, kShard / mean));
-    const size_t shards = (ratings.rows() + size - 1) / size;
-    std::vector<double> losses(shards, 0.0);
-    job_.for_each_shard(shards, [&](size_t s, size_t worker) {
-      const auto first = static_cast<uint32_t>(s) * size;
-      for (uint32_t r = first; r < std::min(ratings.rows(), first + size); ++r) {
+    const uint32_t size = rows_in(ratings);
+    std::vector<double> losses(count, 0.0);
+    const size_t done = run_shards(job_, count, [&](size_t b, size_t worker) {
+      const auto begin = static_cast<uint32_t>(first + b) * size;
+      for (uint32_t r = begin; r < std::min(ratings.rows(), begin + size); ++r) {
         const Sparse::Row row = ratings.row(r);
         if (row.size() == 0 && !m_.zero_) continue;
-        losses[s] +=
-            update_row(others, m_.penalties(axis), row, kSweeps, rows.row(r), scratch_[worker]);
+        losses[b] += update_row(others, m_.penalties(axis), row, kSweeps, m_.f_.rows(axis).row(r),
+                                scratch_[worker]);
       }
     });
-    double sum = 0;
-    for (const double l : losses) sum += l;
-    return sum;
+    // The loss of an epoch is that of its end.
+    for (size_t b = 0; b < done && axis == Axis::kItem; ++b) {
+      const uint64_t begin = (first + b) * size;
+      const uint64_t end = std::min<uint64_t>(ratings.rows(), begin + size);
+      sum.add(losses[b], ratings.offsets[end] - ratings.offsets[begin]);
+    }
+    const bool closes = axis == Axis::kItem && first + done == shards(ratings);
+    return {done, closes && has_settled(blocks.epoch)};
+  }
+
+ private:
+  static uint32_t rows_in(const Sparse& ratings) {
+    const uint64_t mean = ratings.size() / std::max<uint32_t>(1, ratings.rows()) + 1;
+    return static_cast<uint32_t>(std::max<uint64_t>(1, kShard / mean));
+  }
+  static uint64_t shards(const Sparse& ratings) {
+    return (ratings.rows() + rows_in(ratings) - 1) / rows_in(ratings);
+  }
+  bool has_settled(uint64_t epoch) {
+    const double before = state().loss * static_cast<double>(ratings_.train().size());
+    return epoch > 0 && before - state().epoch_loss <= m_.config_.tolerance * before;
   }
 
   Nmf& m_;
@@ -87,61 +105,56 @@ class Trainer final : public CompletionRun {
 
 // Error(kInput) with the first rating that no sum of parts can be.
 void Nmf::check(const Ratings& ratings) const {
-  if (biases()) return;
+  if (ratings.normalise() != Normalise::kNone && !biases_for(false)) {
+    throw fault(ErrorKind::kUsage,
+                "--normalise makes numbers around 0 of ratings, and of these nmf makes parts only "
+                "beside biases: with --biases, --loss squared and without --unrated zero");
+  }
+  if (biases_for(ratings.implicit())) return;
   const Sparse& train = ratings.train();
   for (uint32_t u = 0; u < train.rows(); ++u) {
     const Sparse::Row row = train.row(u);
     for (size_t i = 0; i < row.size(); ++i) {
       if (row.values[i] >= 0) continue;
-      throw Error(
+      throw fault(
           ErrorKind::kInput,
           "{} {} has rated {} {} with {:g}, and parts that only add up cannot make a number "
           "below 0; train with --biases and --loss squared, which take any ratings, or add "
           "a constant to all of them first",
-          ratings.profile().user_column, ratings.users()[u], ratings.profile().item_column,
+          ratings.counts().user_column, ratings.users()[u], ratings.counts().item_column,
           ratings.items()[row.columns[i]], row.values[i]);
     }
   }
 }
 
-void Nmf::check_normalised() const {
-  if (config_.biases && config_.loss == Loss::kSquared && config_.unobserved != Unobserved::kZero) {
-    return;
-  }
-  throw Error(ErrorKind::kUsage,
-              "--normalise makes numbers around 0 of ratings, and of these nmf makes parts only "
-              "beside biases: with --biases, --loss squared and without --unobserved zero");
-}
-
-void Nmf::initialise(const Ratings& ratings, const Job& job) {
-  implicit_ = ratings.implicit();
-  zero_ = config_.unobserved == Unobserved::kZero ||
-          (config_.unobserved == Unobserved::kAuto && implicit_);
-  check(ratings);
+void Nmf::start(const Ratings& ratings, Start start, const Job& job) {
+  f_.implicit = ratings.implicit();
+  zero_ = zero_for(f_.implicit);
+  if (start == Start::kNothing && biases()) return begin(ratings, 0);  // they alone were best
   begin(ratings, static_cast<size_t>(config_.dim));
-  rank_ = dim();
+  rank_ = f_.dim;
   penalty_ = found_penalty(ratings.train(), job);
-  const double share = static_cast<double>(seen_->size()) /
-                       (static_cast<double>(user_.rows()) * static_cast<double>(item_.rows()));
+  const double share = static_cast<double>(f_.seen->size()) /
+                       (static_cast<double>(f_.user.rows()) * static_cast<double>(f_.item.rows()));
   // What p . q is at first: the mean; beside biases, little, and they make up for it.
   const double level =
       biases() ? kFirstShare * ratings.deviation() : ratings.mean() * (zero_ ? share : 1);
   const double scale = std::sqrt(std::max(level, 1e-12) / std::max<double>(1, config_.dim));
   for (const Axis axis : {Axis::kUser, Axis::kItem}) {
-    Matrix& rows = axis == Axis::kUser ? user_ : item_;
+    Matrix& rows = f_.rows(axis);
     for (size_t r = 0; r < rows.rows(); ++r) {
       Rng rng(job.seed + (axis == Axis::kItem ? 0x9e3779b9 : 0), r);
-      for (float& x : rows.row(r).first(dim())) {
+      for (float& x : rows.row(r).first(f_.dim)) {
         x = static_cast<float>(scale * (0.5 + rng.uniform()));
       }
     }
   }
-  if (biases()) mean_ -= level;
+  if (biases()) f_.mean -= level;
 }
 
 // In the units of the loss: kl is (r - y)^2 / (2 y) near the optimum.
 double Nmf::found_penalty(const Sparse& ratings, const Job& job) const {
-  if (config_.penalty >= 0) return config_.penalty;
+  if (config_.penalty) return *config_.penalty;
   if (zero_) return 0;
   const Biases fitted = fit_biases(ratings);
   Sparse left = ratings;
@@ -155,20 +168,20 @@ double Nmf::found_penalty(const Sparse& ratings, const Job& job) const {
   return config_.loss == Loss::kSquared ? squared : squared / std::max(fitted.mean, 1e-6);
 }
 
-Others Nmf::others_of(Axis axis, const Job& job) const {
-  const Matrix& rows = axis == Axis::kUser ? item_ : user_;
+Others Nmf::others_of(Axis axis, const Context& context) const {
+  const Matrix& rows = f_.rows(other(axis));
   Others out{.rows = rows,
-             .dim = dim(),
-             .own = axis == Axis::kUser ? dim() : dim() + 1,
+             .dim = f_.dim,
+             .own = f_.own(axis),
              .biases = biases(),
-             .mean = mean_,
+             .mean = f_.mean,
              .zero = zero_,
              .method = config_.method,
              .loss = config_.loss};
   if (zero_ && config_.loss == Loss::kSquared) {
-    out.gram = transpose_times(rows, dim(), rows, job);
+    out.gram = transpose_times(rows, f_.dim, rows, context);
   }
-  if (zero_ && config_.loss == Loss::kKl) out.sums = column_sums(rows, dim());
+  if (zero_ && config_.loss == Loss::kKl) out.sums = column_sums(rows, f_.dim);
   return out;
 }
 
@@ -178,45 +191,39 @@ Penalties Nmf::penalties(Axis axis) const {
 }
 
 double Nmf::objective() const {
-  const Job job;
+  const Context context(1);
   double out = 0;
-  const Sparse by_item = transposed(*seen_);
+  const Sparse by_item = transposed(*f_.seen);
   const auto add_penalties = [&](Axis axis, const Matrix& rows, const Sparse& ratings) {
     for (uint32_t r = 0; r < rows.rows(); ++r) {
       const size_t n = ratings.row(r).size();
       if (n == 0 && !zero_) continue;
       const Penalties penalty = penalties(axis);
-      for (const float x : rows.row(r).first(dim())) {
+      for (const float x : rows.row(r).first(f_.dim)) {
         out += penalty.l2 * x * x / 2 + penalty.l1 * x;
       }
-      const double b = rows.row(r)[axis == Axis::kUser ? dim() : dim() + 1];
+      const double b = rows.row(r)[axis == Axis::kUser ? f_.dim : f_.dim + 1];
       if (biases()) out += penalty.bias * b * b / 2;
     }
   };
-  add_penalties(Axis::kUser, user_, *seen_);
-  add_penalties(Axis::kItem, item_, by_item);
-  const Others others = others_of(Axis::kUser, job);
+  add_penalties(Axis::kUser, f_.user, *f_.seen);
+  add_penalties(Axis::kItem, f_.item, by_item);
+  const Others others = others_of(Axis::kUser, context);
   Scratch scratch;
-  Matrix copy(1, user_.cols());
-  for (uint32_t u = 0; u < user_.rows(); ++u) {
-    const Sparse::Row row = seen_->row(u);
+  Matrix copy(1, f_.user.cols());
+  for (uint32_t u = 0; u < f_.user.rows(); ++u) {
+    const Sparse::Row row = f_.seen->row(u);
     if (row.size() == 0 && !zero_) continue;
-    std::ranges::copy(user_.row(u), copy.row(0).begin());
+    std::ranges::copy(f_.user.row(u), copy.row(0).begin());
     const double loss = update_row(others, {}, row, 0, copy.row(0), scratch);
     out += config_.loss == Loss::kSquared ? loss / 2 : loss;
   }
   return out;
 }
 
-void Nmf::initialise_refit(const Ratings& whole, const Job& job) {
-  if (state_.refit == 0 && biases()) {
-    begin(whole, 0);  // nothing was better than biases alone
-  } else {
-    initialise(whole, job);
-  }
+std::unique_ptr<Trainer> Nmf::trainer(const Ratings& ratings, Job& job) {
+  return std::make_unique<NmfTrainer>(*this, ratings, job);
 }
-
-bool Nmf::run(const Ratings& ratings, Job& job) { return Trainer(*this, ratings, job).run(); }
 
 // Without biases a row of zeros predicts 0, which nobody rates: those that nothing is known of are
 // as the others are on the whole.
@@ -224,8 +231,9 @@ void Nmf::finish(const Ratings& learned_from, const Job&) {
   if (biases() || zero_) return;
   const Sparse& by_user = learned_from.train();
   const Sparse by_item = transposed(by_user);
-  for (const auto& [rows, ratings] : {std::pair{&user_, &by_user}, std::pair{&item_, &by_item}}) {
-    const std::vector<float> mean = mean_row(*rows, *ratings, dim());
+  for (const auto& [rows, ratings] :
+       {std::pair{&f_.user, &by_user}, std::pair{&f_.item, &by_item}}) {
+    const std::vector<float> mean = mean_row(*rows, *ratings, f_.dim);
     for (uint32_t r = 0; r < rows->rows(); ++r) {
       if (ratings->row(r).size() == 0) std::ranges::copy(mean, rows->row(r).begin());
     }
@@ -233,62 +241,45 @@ void Nmf::finish(const Ratings& learned_from, const Job&) {
 }
 
 std::vector<float> Nmf::fold(Axis axis, Sparse::Row ratings) const {
-  const Matrix& own = axis == Axis::kUser ? user_ : item_;
-  const size_t at = axis == Axis::kUser ? dim() : dim() + 1, other = 2 * dim() + 1 - at;
-  Matrix row(1, dim() + 2);
-  row.row(0)[other] = 1;
+  const Matrix& own = f_.rows(axis);
+  Matrix row(1, f_.dim + 2);
+  row.row(0)[f_.one(axis)] = 1;
   if (ratings.size() > 0 || !(biases() || zero_)) {
     // From the middle: multiplicative updates cannot leave 0.
-    const std::vector<double> sums = column_sums(own, dim());
-    for (size_t k = 0; k < dim(); ++k) {
+    const std::vector<double> sums = column_sums(own, f_.dim);
+    for (size_t k = 0; k < f_.dim; ++k) {
       row.row(0)[k] = static_cast<float>(sums[k] / static_cast<double>(own.rows()));
     }
   }
   if (ratings.size() > 0) {
     Scratch scratch;
-    update_row(others_of(axis, Job()), penalties(axis), ratings, kFoldInSweeps, row.row(0),
+    update_row(others_of(axis, Context(1)), penalties(axis), ratings, kFoldInSweeps, row.row(0),
                scratch);
   }
   return {row.row(0).begin(), row.row(0).end()};
 }
 
-double Nmf::predict(std::span<const float> user, std::span<const float> item) const {
-  if (!zero_) return RatingsModel::predict(user, item);
-  double sum = 0;
-  for (size_t k = 0; k < user.size(); ++k) sum += double{user[k]} * item[k];
-  return sum;
-}
-
-uint64_t Nmf::memory_needed(const Ratings& ratings, const Job& job) const {
+uint64_t Nmf::memory(const Ratings& ratings, const Job& job) const {
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   const uint64_t row = padded(static_cast<size_t>(config_.dim) + 2) * 4;
-  return 2 * rows * row + (ratings.train().size() + ratings.held_out().size()) * 16 + rows * 16 +
-         static_cast<uint64_t>(std::max(1, job.threads)) * 256 * row + (uint64_t{8} << 20);
+  const uint64_t all = ratings.train().size() + ratings.held_out().size();
+  return 2 * rows * row + all * 16 + rows * 48 + static_cast<uint64_t>(job.threads()) * 256 * row +
+         (uint64_t{8} << 20);
 }
 
-void Nmf::pack(ArchiveWriter& out, bool checkpoint) const {
-  CompletionModel::pack(out, checkpoint);
-  out.metadata["nmf.penalty"] = fmt::format("{}", penalty_);
-  out.metadata["nmf.zero"] = zero_ ? "1" : "0";
-}
-
-void Nmf::restore(const Archive& in) {
-  Nmf other;
-  other.read(in);
-  other.penalty_ = in.number_at<double>("nmf.penalty");
-  other.zero_ = in.metadata_at("nmf.zero") == "1";
-  bool good = other.penalty_ >= 0 && std::isfinite(other.penalty_);
-  for (const Matrix* m : {&other.user_, &other.item_}) {
+void Nmf::visit(Parts& parts) {
+  CompletionModel::visit(parts);
+  parts.number("nmf.penalty", penalty_);
+  parts.flag("nmf.zero", zero_);
+  parts.check(penalty_ >= 0 && std::isfinite(penalty_), "the penalty is below 0");
+  if (!parts.loading()) return;
+  for (const Matrix* m : {&f_.user, &f_.item}) {
+    bool good = true;
     for (size_t r = 0; r < m->rows() && good; ++r) {
-      good = std::ranges::all_of(m->row(r).first(other.dim()), [](float x) { return x >= 0; });
+      good = std::ranges::all_of(m->row(r).first(f_.dim), [](float x) { return x >= 0; });
     }
+    parts.check(good, "a part of a vector is below 0");
   }
-  if (!good) {
-    throw Error(ErrorKind::kInput,
-                "{}: a part of a vector or the penalty is below 0; the file is damaged",
-                in.where());
-  }
-  *this = std::move(other);
 }
 
 std::vector<Fact> Nmf::info() const {
@@ -299,8 +290,8 @@ std::vector<Fact> Nmf::info() const {
 }
 
 ModelInfo info() {
-  return {"nmf", "users and items of ratings as sums of parts: non-negative factorisation",
-          InputKind::kRatings, []() -> std::unique_ptr<Model> { return std::make_unique<Nmf>(); }};
+  return model_info<Nmf>("nmf",
+                         "users and items of ratings as sums of parts: non-negative factorisation");
 }
 
 }  // namespace kith::nmf

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/nmf/model.h"
 
-#include "models/test_completion.h"
+#include "core/error.h"
+#include "models/ratings/test_completion.h"
 
 namespace kith::nmf {
 namespace {
@@ -26,7 +27,7 @@ Matrix planted(size_t rows, size_t cols, size_t parts, uint64_t seed) {
 struct Case {
   Method method;
   Loss loss;
-  Unobserved unobserved;
+  Unrated unrated;
   bool biases;
 };
 
@@ -34,32 +35,32 @@ std::vector<Case> cases() {
   std::vector<Case> out;
   for (const Method method : {Method::kHals, Method::kMultiplicative}) {
     for (const Loss loss : {Loss::kSquared, Loss::kKl}) {
-      for (const Unobserved unobserved : {Unobserved::kMissing, Unobserved::kZero}) {
-        out.push_back({method, loss, unobserved, false});
+      for (const Unrated unrated : {Unrated::kMissing, Unrated::kZero}) {
+        out.push_back({method, loss, unrated, false});
       }
     }
-    out.push_back({method, Loss::kSquared, Unobserved::kMissing, true});
+    out.push_back({method, Loss::kSquared, Unrated::kMissing, true});
   }
   return out;
 }
 
 std::string name_of(const Case& c) {
   return fmt::format("{} {} {}{}", detail::show(c.method), detail::show(c.loss),
-                     detail::show(c.unobserved), c.biases ? " biases" : "");
+                     detail::show(c.unrated), c.biases ? " biases" : "");
 }
 
 void configure(Nmf& model, const Case& c) {
   model.config().method = c.method;
   model.config().loss = c.loss;
-  model.config().unobserved = c.unobserved;
+  model.config().unrated = c.unrated;
   model.config().biases = c.biases;
 }
 
 bool nonnegative(const Nmf& model) {
   for (const Axis axis : {Axis::kUser, Axis::kItem}) {
-    const Matrix& m = model.rows_of(axis);
+    const Matrix& m = model.factors().rows(axis);
     for (size_t r = 0; r < m.rows(); ++r) {
-      for (const float x : m.row(r).first(model.dim())) {
+      for (const float x : m.row(r).first(model.factors().dim)) {
         if (x < 0) return false;
       }
     }
@@ -81,6 +82,7 @@ TEST(Nmf, NoSweepRaisesTheObjective) {
       Job job;
       double before = 1e300;
       job.on_progress = [&](const Progress& p) {
+        if (!p.epoch_done) return;  // between the users and the items
         const double now = model.objective();
         // Rows are rounded to single precision after each update.
         ASSERT_LE(now, before * (1 + 1e-6) + 1e-6)
@@ -97,7 +99,7 @@ TEST(Nmf, NoSweepRaisesTheObjective) {
 TEST(Nmf, RecoversPlantedParts) {
   const Matrix truth = planted(80, 60, 3, 3);
   for (const Case& c : cases()) {
-    const bool zero = c.unobserved == Unobserved::kZero;
+    const bool zero = c.unrated == Unrated::kZero;
     Nmf model;
     configure(model, c);
     model.config().dim = 3;
@@ -125,7 +127,7 @@ TEST(Nmf, BetterThanBiasesAndNeverWorse) {
   Nmf idle;  // noise alone
   idle.train(ratings_of(test::sampled(test::random_matrix(60, 50, 31), 0.1, 32), true), job);
   if (std::ranges::min_element(idle.state().held_out) == idle.state().held_out.begin()) {
-    EXPECT_EQ(idle.dim(), 0u);
+    EXPECT_EQ(idle.factors().dim, 0u);
   }
 }
 
@@ -142,8 +144,7 @@ TEST(Nmf, NegativeRatingsAreRefusedWithTheirPlaceUnlessThereAreBiases) {
       model.train(ratings(), job);
       continue;
     }
-    const std::string told =
-        test::error_of(ErrorKind::kInput, [&] { model.train(ratings(), job); });
+    const std::string told = message_of(ErrorKind::kInput, [&] { model.train(ratings(), job); });
     for (const char* part : {"u1", "i1", "-2.5", "--biases"}) {
       EXPECT_NE(told.find(part), std::string::npos) << told;
     }
@@ -171,8 +172,8 @@ TEST(Nmf, ImplicitFeedbackIsZeroWhereNothingWasSeen) {
     const uint32_t seen[]{12, 17};
     const float ones[]{1, 1};
     const std::vector<float> folded = model.fold_in(Axis::kUser, {seen, ones});
-    EXPECT_GT(model.predict(folded, model.rows_of(Axis::kItem).row(14)),
-              5 * model.predict(folded, model.rows_of(Axis::kItem).row(4)));
+    EXPECT_GT(model.rating(folded, model.factors().item.row(14)),
+              5 * model.rating(folded, model.factors().item.row(4)));
   }
 }
 
@@ -180,7 +181,7 @@ TEST(Nmf, FoldingInIsNonNegativeAndAsGoodAsTraining) {
   const Matrix truth = planted(80, 60, 3, 5);
   const Ratings ratings = ratings_of(test::sampled(truth, 0.6, 6));
   for (const Case& c : cases()) {
-    if (c.unobserved == Unobserved::kZero) continue;
+    if (c.unrated == Unrated::kZero) continue;
     Nmf model;
     configure(model, c);
     model.config().dim = 3;
@@ -190,12 +191,12 @@ TEST(Nmf, FoldingInIsNonNegativeAndAsGoodAsTraining) {
     model.train(ratings, job);
     for (const uint32_t u : {0, 41, 79}) {
       const std::vector<float> folded = model.fold_in(Axis::kUser, ratings.train().row(u));
-      for (size_t k = 0; k < model.dim(); ++k) EXPECT_GE(folded[k], 0);
+      for (size_t k = 0; k < model.factors().dim; ++k) EXPECT_GE(folded[k], 0);
       EXPECT_LT(test::fold_in_error(model, ratings.train(), u), 0.2) << name_of(c);
     }
     // Somebody of whom nothing is known is as the others on the whole.
     const double unknown =
-        model.predict(model.fold_in(Axis::kUser, {}), model.rows_of(Axis::kItem).row(0));
+        model.rating(model.fold_in(Axis::kUser, {}), model.factors().item.row(0));
     EXPECT_GT(unknown, 0);
     EXPECT_TRUE(std::isfinite(unknown));
   }
@@ -230,9 +231,9 @@ TEST(Nmf, SparsityLeavesFewerParts) {
     Job job;
     model.train(ratings, job);
     size_t count = 0;
-    const Matrix& m = model.rows_of(Axis::kUser);
+    const Matrix& m = model.factors().user;
     for (size_t r = 0; r < m.rows(); ++r) {
-      count += static_cast<size_t>(std::ranges::count(m.row(r).first(model.dim()), 0.0f));
+      count += static_cast<size_t>(std::ranges::count(m.row(r).first(model.factors().dim), 0.0f));
     }
     return count;
   };

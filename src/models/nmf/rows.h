@@ -20,7 +20,7 @@ namespace kith::nmf {
 
 // The other side, and what is the same for all rows of this one.
 struct Others {
-  const Matrix& rows;  // [q, 1, c] or [q, c, 1], as in models/ratings_model.h
+  const Matrix& rows;  // [q, 1, c] or [q, c, 1], as in models/ratings/factors.h
   size_t dim, own;     // own: where rows of this side have their bias
   bool biases;
   double mean;

@@ -2,48 +2,53 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
-#include "config/fields.h"
+#include "kith/fields.h"
 
 namespace kith::softimpute {
 
-enum class Method { kAuto, kImpute, kAls, kShrink };
+enum class Method { kImpute, kAls, kShrink };
 
 struct Config {
-  double penalty = 0;
+  std::optional<double> penalty{};
   int dim = 100;
-  Method method = Method::kAuto;
+  std::optional<Method> method{};
   double decay = 0.85;
-  int epochs = 0;
+  std::optional<int> epochs{};
   int iterations = 50;
   double tolerance = 1e-4;
-  double step = 0;
+  std::optional<double> step{};
   bool biases = true;
   bool debias = false;
   int early_stop = 3;
   bool refit = true;
 
   static constexpr std::tuple fields{
-      field("penalty", &Config::penalty,
-            "lambda, of the nuclear norm (shrink: tau); 0: the one with the least held-out error")
-          .between(0, 1e12),
+      field("penalty", &Config::penalty, "strength of nuclear-norm regularisation (shrink: tau)")
+          .between(1e-12, 1e12)
+          .automatic("the one with the least held-out error")
+          .formerly("penalty", 0),
       field("dim", &Config::dim, "rank at most: length of each vector").between(0, 4096),
       field("method", &Config::method,
-            "impute, als (the same with a cheaper step), or shrink (SVT: meets every rating)"),
-      field("decay", &Config::decay, "each lambda of the path is so much of the one before")
+            "impute, als (the same with a cheaper step), or shrink (SVT: meets every rating)")
+          .automatic("impute, or als for large data"),
+      field("decay", &Config::decay, "each penalty of the path is so much of the one before")
           .between(0.01, 0.999),
-      field("epochs", &Config::epochs,
-            "values of lambda at most, or steps of shrink; 0: 60, or 500 steps")
-          .between(0, 100000),
-      field("iterations", &Config::iterations, "for each lambda at most").between(1, 100000),
+      field("epochs", &Config::epochs, "values of the penalty at most, or steps of shrink")
+          .between(1, 100000)
+          .automatic("60 values, or 500 steps")
+          .formerly("epochs", 0),
+      field("iterations", &Config::iterations, "for each penalty at most").between(1, 100000),
       field("tolerance", &Config::tolerance,
-            "a lambda is done when an iteration changes the objective by no more than this share")
+            "a penalty is done when an iteration changes the objective by no more than this share")
           .between(0, 1),
-      field("step", &Config::step,
-            "of shrink; 0: 1.2 / the largest share of a row or column that is known")
-          .between(0, 1e6),
+      field("step", &Config::step, "of shrink: length of a step")
+          .between(1e-9, 1e6)
+          .automatic("1.2 / the largest share of a row or column that is known")
+          .formerly("step", 0),
       field("biases", &Config::biases, "complete what mean and biases leave of the ratings"),
       field("debias", &Config::debias, "fit the singular values again in the end, without penalty"),
       field("early-stop", &Config::early_stop,
@@ -59,5 +64,5 @@ struct Config {
 
 template <>
 struct kith::EnumNames<kith::softimpute::Method> {
-  static constexpr std::array<std::string_view, 4> names{"auto", "impute", "als", "shrink"};
+  static constexpr std::array<std::string_view, 3> names{"impute", "als", "shrink"};
 };

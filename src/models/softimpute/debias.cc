@@ -51,11 +51,11 @@ Sums sums_of(const Sparse& ratings, double mean, size_t rank, const Matrix& user
 }  // namespace
 
 void debias(const Sparse& ratings, double mean, size_t rank, Matrix& user, Matrix& item,
-            const Job& job) {
+            const Context& context) {
   const uint32_t size = static_cast<uint32_t>((ratings.rows() + kShards - 1) / kShards);
   const size_t shards = size == 0 ? 0 : (ratings.rows() + size - 1) / size;
   std::vector<Sums> parts(shards);
-  job.for_each_shard(shards, [&](size_t s) {
+  for_each_shard(context, shards, [&](size_t s) {
     const auto first = static_cast<uint32_t>(s) * size;
     parts[s] =
         sums_of(ratings, mean, rank, user, item, first, std::min(ratings.rows(), first + size));

@@ -8,7 +8,7 @@
 //
 // How each is solved is in trainer.cc. M is kept as p q^T with |p|^2 + |q|^2 = 2 |M|_*.
 
-#include "models/completion.h"
+#include "models/ratings/completion.h"
 #include "models/softimpute/config.h"
 
 namespace kith::softimpute {
@@ -16,27 +16,27 @@ namespace kith::softimpute {
 class SoftImpute final : public CompletionModel {
  public:
   Section settings() override { return {"softimpute", config_}; }
-  void pack(ArchiveWriter& out, bool checkpoint) const override;
-  void restore(const Archive& in) override;
-  uint64_t memory_needed(const Ratings& ratings, const Job& job) const override;
+  void visit(Parts& parts) override;
   std::vector<Fact> info() const override;
 
   Config& config() { return config_; }
   double penalty() const { return penalty_; }  // lambda or tau, as used
 
  protected:
+  uint64_t memory(const Ratings& ratings, const Job& job) const override;
   bool biases() const override { return config_.biases; }
+  void check(const Ratings& ratings) const override { want_explicit(ratings, "softimpute"); }
+  RunPlan plan() const override;
   bool refits() const override { return config_.refit; }
-  uint64_t blocks() const override {
-    return shrinks() ? 1 : static_cast<uint64_t>(config_.iterations);
-  }
-  void initialise(const Ratings& ratings, const Job& job) override;
-  void initialise_refit(const Ratings& whole, const Job& job) override;
-  bool run(const Ratings& ratings, Job& job) override;
+  void start(const Ratings& ratings, Start start, const Job& job) override;
+  std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
   void finish(const Ratings& ratings, const Job& job) override;
 
  private:
-  friend class Trainer;
+  friend class SoftTrainer;
+  void start_anew(const Ratings& ratings, const Job& job);
+  // In an epoch.
+  uint64_t blocks() const { return shrinks() ? 1 : static_cast<uint64_t>(config_.iterations); }
   bool shrinks() const { return config_.method == Method::kShrink; }
   int epochs() const;
   // The lambda of an epoch on the path from top_ down to last_.

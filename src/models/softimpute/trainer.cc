@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "train/linear_operator.h"
@@ -27,18 +28,18 @@ constexpr uint64_t kDense = 1024;       // entries up to which a whole decomposi
 
 // All singular triplets above `threshold`, at most `most`, from a start of `known` columns.
 Svd above(const LinearOperator& a, double threshold, size_t most, SvdOptions options,
-          const Job& job) {
+          const Context& context) {
   if (a.rows() * a.cols() <= kDense) {
     Matrix identity(a.cols(), a.cols());
     for (size_t i = 0; i < a.cols(); ++i) identity.row(i)[i] = 1;
-    return truncated(dense_svd(a.multiply(identity, job)), most);
+    return truncated(dense_svd(a.multiply(identity, context)), most);
   }
   most = std::min({most, a.rows(), a.cols()});
   options.oversample = 5;
   options.power = options.start_cols > 0 ? 1 : 4;
   options.rank = std::min(most, options.start_cols + kMore);
   for (;;) {
-    Svd out = randomised_svd(a, options, job);
+    Svd out = randomised_svd(a, options, context);
     const bool all = out.rank() < options.rank || out.sigma.back() <= threshold;
     if (all || options.rank == most) return out;
     options.rank = std::min(most, 2 * options.rank);
@@ -72,65 +73,71 @@ void ridge(const Matrix& own, const Matrix& other, double lambda, Matrix& y) {
 
 }  // namespace
 
-Trainer::Trainer(SoftImpute& model, const Ratings& ratings, Job& job)
-    // A lambda that is given is used, whatever the held-out error says on the way to it.
-    : CompletionRun(model, ratings, model.epochs(),
-                    model.shrinks() || model.last_ == 0 ? model.config_.early_stop : 0, job),
+SoftTrainer::SoftTrainer(SoftImpute& model, const Ratings& ratings, Job& job)
+    : RatingsTrainer(model, ratings, job),
       m_(model),
       residual_(ratings.train()),
-      error_(residual_.update(m_.user_, m_.item_, m_.mean_, job)) {
+      error_(residual_.update(m_.f_.user, m_.f_.item, m_.f_.mean, job)) {
   if (m_.shrinks()) start_dual();
 }
 
-void Trainer::restart() {
-  CompletionRun::restart();
-  error_ = residual_.update(m_.user_, m_.item_, m_.mean_, job_);
-  if (m_.shrinks()) start_dual();
-}
-
-uint64_t Trainer::segment_blocks() const {
+uint64_t SoftTrainer::segment() const {
   return m_.settled_ ? std::numeric_limits<uint64_t>::max() : 1;
 }
 
-TrainRun::Sum Trainer::train(uint64_t epoch, uint64_t first, uint64_t count) {
-  if (m_.shrinks()) {
-    shrink_step(epoch);
-    const double tolerance = m_.config_.tolerance;
-    if (error_ <= tolerance * tolerance * m_.square_) converged();
-    return {error_, residual_.size()};
+// If it is cancelled on the way, the rows are what they were.
+Trainer::Learned SoftTrainer::learn(const Blocks& blocks, const Rate&, LossSum& sum) {
+  const FactorPair from{m_.f_.user.copy(), m_.f_.item.copy()};
+  const uint64_t rank = m_.rank_;
+  const auto settled = std::pair(m_.settled_, m_.objective_);
+  try {
+    const Learned out = step(blocks);
+    sum.add(error_, residual_.size());
+    return out;
+  } catch (...) {
+    m_.f_.user = from.p.copy();
+    m_.f_.item = from.q.copy();
+    m_.rank_ = rank;
+    std::tie(m_.settled_, m_.objective_) = settled;
+    throw;
   }
-  const double lambda = m_.penalty_of(epoch);
-  if (first == 0) {
+}
+
+Trainer::Learned SoftTrainer::step(const Blocks& blocks) {
+  if (m_.shrinks()) {
+    shrink_step(blocks.epoch);
+    const double tolerance = m_.config_.tolerance;
+    return {1, error_ <= tolerance * tolerance * m_.square_};
+  }
+  const double lambda = m_.penalty_of(blocks.epoch);
+  if (blocks.first == 0) {
     m_.settled_ = false;
     m_.objective_ = std::numeric_limits<double>::max();
     m_.penalty_ = lambda;
   }
-  if (!m_.settled_) iterate(lambda, first);
-  const bool closes = first + count == static_cast<uint64_t>(m_.config_.iterations);
-  if (closes) {
-    m_.settled_ = false;
-    if (lambda <= m_.last_) converged();
-  }
-  return {error_, residual_.size()};
+  if (!m_.settled_) iterate(lambda, blocks.first);
+  const bool closes = blocks.first + blocks.count == static_cast<uint64_t>(m_.config_.iterations);
+  if (closes) m_.settled_ = false;
+  return {blocks.count, closes && lambda <= m_.last_};
 }
 
-void Trainer::iterate(double lambda, uint64_t iteration) {
+void SoftTrainer::iterate(double lambda, uint64_t iteration) {
   const size_t rank = m_.rank_;
   if (m_.sweeps_ && iteration % kSweepsBetween != 0) {
     sweep(lambda);
   } else {
     const SparsePlusLowRank z(residual_.by_user(), residual_.by_item(), 1,
-                              {&m_.user_, &m_.item_, rank});
-    take(above(z, lambda, m_.dim(),
+                              {&m_.f_.user, &m_.f_.item, rank});
+    take(above(z, lambda, m_.f_.dim,
                {.rank = 0,
-                .seed = job_.seed + m_.state_.block,
-                .start = &m_.item_,
+                .seed = job_.seed + m_.state().block,
+                .start = &m_.f_.item,
                 .start_cols = rank},
                job_),
          lambda);
   }
   double norms = 0;  // |p|^2 + |q|^2 = 2 |M|_*
-  for (const Matrix* m : {&m_.user_, &m_.item_}) {
+  for (const Matrix* m : {&m_.f_.user, &m_.f_.item}) {
     for (size_t r = 0; r < m->rows(); ++r) {
       for (size_t k = 0; k < m_.rank_; ++k) norms += double{m->row(r)[k]} * m->row(r)[k];
     }
@@ -141,28 +148,28 @@ void Trainer::iterate(double lambda, uint64_t iteration) {
   m_.objective_ = objective;
 }
 
-void Trainer::take(const Svd& m, double lambda) {
+void SoftTrainer::take(const Svd& m, double lambda) {
   m_.put(balanced(shrink(m, lambda)));
-  error_ = residual_.update(m_.user_, m_.item_, m_.mean_, job_);
+  error_ = residual_.update(m_.f_.user, m_.f_.item, m_.f_.mean, job_);
 }
 
-void Trainer::sweep(double lambda) {
+void SoftTrainer::sweep(double lambda) {
   if (m_.rank_ == 0) return;
   for (const bool users : {false, true}) {
     const SparsePlusLowRank left(residual_.by_user(), residual_.by_item());
-    Factors f{first_columns(m_.user_, m_.rank_), first_columns(m_.item_, m_.rank_)};
+    FactorPair f{first_columns(m_.f_.user, m_.rank_), first_columns(m_.f_.item, m_.rank_)};
     Matrix y = users ? left.multiply(f.q, job_) : left.multiply_transposed(f.p, job_);
     ridge(users ? f.p : f.q, users ? f.q : f.p, lambda, y);
     (users ? f.p : f.q) = std::move(y);
     m_.put(balanced(svd_of_product(f.p, f.q, job_)));
-    error_ = residual_.update(m_.user_, m_.item_, m_.mean_, job_);
+    error_ = residual_.update(m_.f_.user, m_.f_.item, m_.f_.mean, job_);
   }
 }
 
 // Y begins at eta P(A*) as many times as M stays zero: steps that need no decomposition.
-void Trainer::start_dual() {
+void SoftTrainer::start_dual() {
   dual_ = residual_.by_user();
-  if (m_.dual_.size() == dual_.size() && m_.state_.block > 0) {
+  if (m_.dual_.size() == dual_.size() && m_.state().block > 0) {
     dual_.value = m_.dual_;
   } else {
     const double steps = std::ceil(m_.penalty_ / (m_.step_ * std::max(m_.top_, 1e-30)));
@@ -171,13 +178,13 @@ void Trainer::start_dual() {
   dual_by_item_ = transposed(dual_);
 }
 
-void Trainer::shrink_step(uint64_t step) {
+void SoftTrainer::shrink_step(uint64_t step) {
   const SparsePlusLowRank y(dual_, dual_by_item_);
-  take(above(y, m_.penalty_, m_.dim(),
-             {.rank = 0, .seed = job_.seed + step, .start = &m_.item_, .start_cols = m_.rank_},
+  take(above(y, m_.penalty_, m_.f_.dim,
+             {.rank = 0, .seed = job_.seed + step, .start = &m_.f_.item, .start_cols = m_.rank_},
              job_),
        m_.penalty_);
-  const double eta = m_.step_ * m_.state_.lr_scale;
+  const double eta = m_.step_ * m_.state().lr_scale;
   const auto move = [&](Sparse& to, const Sparse& left) {
     for (size_t i = 0; i < to.value.size(); ++i) {
       to.value[i] = static_cast<float>(to.value[i] + eta * left.value[i]);

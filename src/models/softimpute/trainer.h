@@ -6,14 +6,15 @@
 
 namespace kith::softimpute {
 
-class Trainer final : public CompletionRun {
+class SoftTrainer final : public RatingsTrainer {
  public:
-  Trainer(SoftImpute& model, const Ratings& ratings, Job& job);
+  SoftTrainer(SoftImpute& model, const Ratings& ratings, Job& job);
+  uint64_t blocks() const override { return m_.blocks(); }
+  uint64_t segment() const override;
+  Learned learn(const Blocks& blocks, const Rate& rate, LossSum& sum) override;
 
  private:
-  Sum train(uint64_t epoch, uint64_t first, uint64_t count) override;
-  uint64_t segment_blocks() const override;
-  void restart() override;
+  Learned step(const Blocks& blocks);
 
   void iterate(double lambda, uint64_t iteration);
   void take(const Svd& m, double lambda);
@@ -30,6 +31,6 @@ class Trainer final : public CompletionRun {
 // Least squares for the singular values with the vectors as they are: the product of columns j of p
 // and q grows by a factor a_j >= 0.
 void debias(const Sparse& ratings, double mean, size_t rank, Matrix& user, Matrix& item,
-            const Job& job);
+            const Context& context);
 
 }  // namespace kith::softimpute

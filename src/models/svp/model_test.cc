@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/svp/model.h"
 
-#include "models/test_completion.h"
+#include "models/ratings/test_completion.h"
 
 namespace kith::svp {
 namespace {
@@ -60,6 +60,21 @@ TEST(Svp, FullyObservedItIsTheBestApproximationOfRankK) {
   EXPECT_NEAR(relative_error(model, a), std::sqrt(dropped / (dropped + squares)), 1e-5);
 }
 
+// The power method finds the same singular vectors, to the precision that it stops at; with them
+// the same matrix is recovered.
+TEST(Svp, ThePowerMethodRecoversTheSameMatrix) {
+  const Matrix truth = low_rank(60, 50, 2, 7);
+  Svp block, power;
+  power.config().svd = Decomposition::kPower;
+  for (Svp* model : {&block, &power}) {
+    exact(*model, 2);
+    Job job;
+    model->train(ratings_of(test::sampled(truth, 0.5, 8)), job);
+    EXPECT_LT(relative_error(*model, truth), 1e-3);
+  }
+  EXPECT_FALSE(test::same_bits(block.factors().user, power.factors().user)) << "it is another way";
+}
+
 TEST(Svp, TheErrorOfTheObservedNeverRises) {
   const Ratings ratings = test::noisy_ratings(80, 60, 0.3, false);
   Svp model;
@@ -91,7 +106,7 @@ TEST(Svp, BetterThanBiasesAndNeverWorse) {
   const double best = *std::ranges::min_element(idle.state().held_out);
   EXPECT_LE(best, idle.state().held_out.front());
   if (best == idle.state().held_out.front()) {
-    EXPECT_EQ(idle.dim(), 0u);
+    EXPECT_EQ(idle.factors().dim, 0u);
   }
 }
 
@@ -122,27 +137,28 @@ TEST(Svp, FoldingInIsAsGoodAsTraining) {
   for (const uint32_t u : {0, 17, 99}) {
     EXPECT_LT(test::fold_in_error(model, ratings.train(), u), 0.5) << u;  // noise 0.3; spread 2
   }
-  EXPECT_NEAR(model.predict(model.fold_in(Axis::kUser, {}), model.rows_of(Axis::kItem).row(3)),
-              model.mean() + model.rows_of(Axis::kItem).row(3)[model.dim() + 1], 1e-5);
+  const auto item = model.factors().item.row(3);
+  EXPECT_NEAR(model.rating(model.fold_in(Axis::kUser, {}), item),
+              model.factors().mean + item[model.factors().dim + 1], 1e-5);
 }
 
 TEST(Svp, RefusesWhatItCannotLearnFrom) {
   Svp model;
   Job job;
-  EXPECT_NE(test::error_of(
-                ErrorKind::kInput,
-                [&] {
-                  model.train(Ratings::of(test::numbered(2, "u"), test::numbered(2, "i"), {}), job);
-                })
+  EXPECT_NE(message_of(ErrorKind::kInput,
+                       [&] {
+                         model.train(
+                             Ratings::of(test::numbered(2, "u"), test::numbered(2, "i"), {}), job);
+                       })
                 .find("no ratings"),
             std::string::npos);
-  EXPECT_NE(test::error_of(ErrorKind::kUsage,
-                           [&] {
-                             model.train(Ratings::of(test::numbered(2, "u"), test::numbered(2, "i"),
-                                                     {{0, 1, 1}}, {}, true),
-                                         job);
-                           })
-                .find("als"),
+  EXPECT_NE(message_of(ErrorKind::kUsage,
+                       [&] {
+                         model.train(Ratings::of(test::numbered(2, "u"), test::numbered(2, "i"),
+                                                 {{0, 1, 1}}, {}, true),
+                                     job);
+                       })
+                .find("train als, or nmf with --unrated zero"),
             std::string::npos);
   // One rating, and a rank larger than the matrix.
   Svp tiny;

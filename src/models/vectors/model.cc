@@ -2,9 +2,10 @@
 // Vectors that came from another tool: to be asked, compared and exported, not trained.
 #include "models/model.h"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
+
+#include "core/error.h"
+#include "models/capabilities.h"
 
 namespace kith::vectors {
 namespace {
@@ -13,42 +14,40 @@ struct Config {  // nothing to set
   static constexpr std::tuple<> fields{};
 };
 
-class VectorsModel final : public Model {
+class VectorsModel final : public ModelBase, public HasVectors {
  public:
-  VectorsModel() = default;
-  explicit VectorsModel(NamedVectors table) : table_(std::move(table)) {}
+  VectorsModel() { state_.finished = true; }
+  explicit VectorsModel(NamedVectors table) : VectorsModel() { table_ = std::move(table); }
 
   Section settings() override { return {"Settings of vectors", config_}; }
-  bool finished() const override { return true; }
-  void reopen() override { refuse(); }
-
-  void pack(ArchiveWriter& out, bool) const override {
-    out.tensors["input"] = tensor_of(table_.matrix);
-    out.add_names("names", table_.names);
-    if (!table_.counts.empty()) {
-      out.tensors["counts"] = tensor_of(std::span<const uint64_t>(table_.counts));
-    }
-  }
-  void restore(const Archive& in) override;
-
-  const Names& names() const override { return table_.names; }
-  std::span<const uint64_t> counts() const override { return table_.counts; }
-  Matrix vectors(Side side) const override {
-    if (side != Side::kInput) {
-      throw Error(ErrorKind::kUsage,
-                  "imported vectors have no output side; ask with --vectors input");
-    }
-    return table_.matrix.copy();
+  void visit(Parts& parts) override {
+    parts.names("names", table_.names);
+    const size_t rows = table_.names.size();
+    const bool loading = parts.loading();
+    parts.matrix("input", table_.matrix, rows, loading ? Parts::kAny : table_.matrix.cols(),
+                 Use::kLearned);
+    parts.values("counts", table_.counts, rows, Use::kOptional);
   }
   std::vector<Fact> info() const override {
     return {{"words", fmt::format("{}", table_.matrix.rows())},
             {"dim", fmt::format("{}", table_.matrix.cols())},
             {"counts", table_.counts.empty() ? "unknown" : "known"}};
   }
+  std::vector<VectorGroup> vectors(Side side) const override {
+    if (side != Side::kInput) {
+      throw fault(ErrorKind::kUsage,
+                  "imported vectors have no output side; ask with --vectors input");
+    }
+    return {{"", "", &table_.names, std::make_shared<MatrixVectors>(table_.matrix), "", true}};
+  }
+
+  const DataKind* data() const override { return nullptr; }
+  uint64_t memory_needed(const Dataset&, const Job&) const override { refuse(); }
+  bool fit(Dataset&, Job&, bool) override { refuse(); }
 
  private:
   [[noreturn]] static void refuse() {
-    throw Error(ErrorKind::kUsage,
+    throw fault(ErrorKind::kUsage,
                 "imported vectors cannot be trained: what they were trained with is not in them");
   }
 
@@ -56,43 +55,19 @@ class VectorsModel final : public Model {
   NamedVectors table_;
 };
 
-void VectorsModel::restore(const Archive& in) {
-  NamedVectors table;
-  table.names = in.names("names");
-  table.matrix = in.matrix("input");
-  if (in.has("counts")) table.counts = in.values<uint64_t>("counts");
-  const size_t rows = table.names.size();
-  if (table.matrix.rows() != rows || (!table.counts.empty() && table.counts.size() != rows)) {
-    throw Error(ErrorKind::kInput, "{}: {} names for {} vectors and {} counts; the file is damaged",
-                in.where(), rows, table.matrix.rows(), table.counts.size());
-  }
-  for (size_t r = 0; r < rows; ++r) {
-    const auto row = table.matrix.row(r);
-    if (!std::all_of(row.begin(), row.end(), [](float x) { return std::isfinite(x); })) {
-      throw Error(ErrorKind::kInput, "{}: the vector of {} is not finite", in.where(),
-                  table.names[r]);
-    }
-  }
-  table_ = std::move(table);
-}
-
 }  // namespace
 
 ModelInfo info() {
-  return {"vectors", "vectors made by another tool and imported", InputKind::kNone,
-          []() -> std::unique_ptr<Model> { return std::make_unique<VectorsModel>(); }};
-}
-
-std::unique_ptr<Model> of(NamedVectors table) {
-  return std::make_unique<VectorsModel>(std::move(table));
+  return {"vectors", "vectors made by another tool and imported", nullptr,
+          []() -> std::unique_ptr<ModelBase> { return std::make_unique<VectorsModel>(); }};
 }
 
 }  // namespace kith::vectors
 
 namespace kith {
 
-std::unique_ptr<Model> model_of(NamedVectors vectors) {
-  return kith::vectors::of(std::move(vectors));
+std::unique_ptr<ModelBase> model_of(NamedVectors vectors) {
+  return std::make_unique<vectors::VectorsModel>(std::move(vectors));
 }
 
 }  // namespace kith

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
-#include "config/fields.h"
+#include "kith/fields.h"
 
 namespace kith::word2vec {
 
@@ -23,8 +24,8 @@ struct Config {
   Noise noise = Noise::kPool;
   double sample = 1e-4;
   int epochs = 5;
-  double lr = 0;
-  double adapt = 0.005;
+  std::optional<double> lr{};
+  double adapt_rate = 0.005;
   Gradient gradient = Gradient::kExact;
   int early_stop = 0;
 
@@ -39,11 +40,15 @@ struct Config {
       field("sample", &Config::sample, "thin out words above this share of the text; 0 for never")
           .between(0, 1),
       field("epochs", &Config::epochs, "passes over the text").between(0, 10000),
-      field("lr", &Config::lr, "first learning rate, falls linearly; 0 for the objective's own")
+      field("lr", &Config::lr, "first learning rate, falls linearly")
           .between(0, 100)
-          .tuned(0.01, 0.3),
-      field("adapt", &Config::adapt, "how fast a row's own step shrinks with its gradients")
-          .between(0, 1e6),
+          .tuned(0.01, 0.3)
+          .automatic("0.08; cbow 0.2, or 0.05 with the reference gradient")
+          .formerly("lr", 0),
+      field("adapt-rate", &Config::adapt_rate,
+            "how fast a row's own step shrinks with its gradients; 0 for plain steps")
+          .between(0, 1e6)
+          .formerly("adapt"),
       field("gradient", &Config::gradient, "cbow: of the mean, or undivided like other tools"),
       field("early-stop", &Config::early_stop,
             "stop after so many epochs without a better held-out loss; 0 for never")

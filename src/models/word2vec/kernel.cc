@@ -31,8 +31,8 @@ HWY_INLINE void prefetch_to_write(const float* p) {
 }
 
 struct SharedRows {
-  Table table;
-  Overlay::Copy at(uint32_t id) const { return {table.rows.row(id), table.energy + id}; }
+  RowTable table;
+  RowOverlay::Copy at(uint32_t id) const { return {table.rows.row(id), table.energy + id}; }
   void prefetch(uint32_t id) const {
     const float* const row = table.rows.row(id);
     const size_t ahead = std::min<size_t>(table.rows.stride, 128);  // the rest streams in
@@ -40,8 +40,8 @@ struct SharedRows {
   }
 };
 struct PrivateRows {
-  Overlay& overlay;
-  Overlay::Copy at(uint32_t id) const { return overlay.at(id); }
+  RowOverlay& overlay;
+  RowOverlay::Copy at(uint32_t id) const { return overlay.at(id); }
   void prefetch(uint32_t) const {}
 };
 
@@ -58,7 +58,11 @@ class Learner {
         contexts_(contexts),
         centres_(centres),
         stride_(stride),
-        s_(scratch) {}
+        s_(scratch) {
+    // Which windows speak for the others is drawn for each block, whatever its length.
+    Rng copy = work.rng;
+    phase_ = copy.next() % kEnergyEvery;
+  }
 
   Tally learn(size_t begin, size_t end) {
     if (config_.noise == Noise::kPool) {
@@ -120,6 +124,7 @@ class Learner {
   }
 
   static constexpr size_t kAhead = 2;
+  static constexpr int kTries = 100;
   void prefetch(size_t c, size_t size) {
     if (c + kAhead < words_.size() && words_[c + kAhead] != kSentenceEnd) {
       centres_.prefetch(row_of(words_[c + kAhead]));
@@ -159,11 +164,14 @@ class Learner {
     s_.weight[outputs_++] = 0;
   }
 
+  // Where nearly all noise is the centre itself, any other word will do.
   uint32_t draw_other(uint32_t centre) {
-    for (;;) {
+    for (int tries = 0; tries < kTries; ++tries) {
       const uint32_t id = noise_.draw(rng_);
       if (id != centre) return id;
     }
+    const uint32_t id = rng_.below(static_cast<uint32_t>(noise_.size()) - 1);
+    return id < centre ? id : id + 1;
   }
 
   // One draw replaces the oldest of the pool; the window then takes one word from each of
@@ -238,7 +246,7 @@ class Learner {
   void set_steps(float* const* energy, size_t m, size_t contexts, float share) {
     float* const a_step = s_.step.view().row(0);
     float* const b_step = a_step + contexts;
-    if (config_.adapt <= 0) {
+    if (config_.adapt_rate <= 0) {
       std::fill_n(a_step, contexts + outputs_, lr_);
       return;
     }
@@ -248,11 +256,11 @@ class Learner {
       const VF root = inverse_root(hn::Load(f32, a_step + i));
       hn::Store(hn::Mul(hn::Set(f32, lr_), root), f32, a_step + i);
     }
-    if (tally_.windows % kEnergyEvery == 1) add_energy(energy, m, contexts, share);
+    if (tally_.windows % kEnergyEvery == phase_) add_energy(energy, m, contexts, share);
   }
 
   void add_energy(float* const* energy, size_t m, size_t contexts, float share) {
-    const float scale = static_cast<float>(config_.adapt * kEnergyEvery);
+    const float scale = static_cast<float>(config_.adapt_rate * static_cast<double>(kEnergyEvery));
     for_each_tile(m, [&](size_t first, size_t width, size_t offset) {
       const float* const g = s_.slopes.view().row(0) + offset;
       for (size_t i = 0; i < m; ++i) {
@@ -331,37 +339,26 @@ class Learner {
   Scratch& s_;
   Tally tally_;
   size_t outputs_ = 0;
+  uint64_t phase_;
   bool usual_ = true;  // `negatives` noise words, none of them twice
   float padding_energy_ = 1;
 };
 
-Tally train_shared(const Settings& settings, Work& work, Table contexts, Table centres,
+Tally train_shared(const Settings& settings, Work& work, RowTable contexts, RowTable centres,
                    Scratch& scratch) {
   return Learner<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch)
       .learn(work.begin, work.end);
 }
-Tally train_private(const Settings& settings, Work& work, Overlay& contexts, Overlay& centres,
+Tally train_private(const Settings& settings, Work& work, RowOverlay& contexts, RowOverlay& centres,
                     size_t stride, Scratch& scratch) {
   return Learner<PrivateRows>(settings, work, {contexts}, {centres}, stride, scratch)
       .learn(work.begin, work.end);
 }
 
-Tally train_given(const Settings& settings, Work& work, const Window& window, Table contexts,
-                  Table centres, Scratch& scratch) {
+Tally train_given(const Settings& settings, Work& work, const Window& window, RowTable contexts,
+                  RowTable centres, Scratch& scratch) {
   return Learner<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch)
       .learn(window.contexts, window.centre, window.noise);
-}
-
-void add_change(const float* HWY_RESTRICT copy, const float* HWY_RESTRICT base,
-                float* HWY_RESTRICT change, size_t stride) {
-  for (size_t k = 0; k < stride; k += hn::Lanes(f32)) {
-    const VF moved = hn::Sub(hn::Load(f32, copy + k), hn::Load(f32, base + k));
-    hn::Store(hn::Add(hn::Load(f32, change + k), moved), f32, change + k);
-  }
-}
-
-void add_to(const float* HWY_RESTRICT change, float* HWY_RESTRICT base, size_t stride) {
-  axpy(1.0f, change, base, stride);
 }
 
 void logistic_for_test(const float* z, float* sigma, float* loss, size_t n) {
@@ -381,29 +378,21 @@ namespace kith::word2vec {
 HWY_EXPORT(train_shared);
 HWY_EXPORT(train_private);
 HWY_EXPORT(train_given);
-HWY_EXPORT(add_change);
-HWY_EXPORT(add_to);
 HWY_EXPORT(logistic_for_test);
 
-Tally train_block(const Settings& settings, Work& work, Table contexts, Table centres,
+Tally train_block(const Settings& settings, Work& work, RowTable contexts, RowTable centres,
                   Scratch& scratch) {
   return HWY_DYNAMIC_DISPATCH(train_shared)(settings, work, contexts, centres, scratch);
 }
-Tally train_block(const Settings& settings, Work& work, Overlay& contexts, Overlay& centres,
+Tally train_block(const Settings& settings, Work& work, RowOverlay& contexts, RowOverlay& centres,
                   Scratch& scratch) {
   return HWY_DYNAMIC_DISPATCH(train_private)(settings, work, contexts, centres,
                                              scratch.mean.stride(), scratch);
 }
-Tally train_window(const Settings& settings, const Window& window, float lr, Table contexts,
-                   Table centres, Scratch& scratch) {
+Tally train_window(const Settings& settings, const Window& window, float lr, RowTable contexts,
+                   RowTable centres, Scratch& scratch) {
   Work work{{}, 0, 0, lr, Rng(0, 0)};
   return HWY_DYNAMIC_DISPATCH(train_given)(settings, work, window, contexts, centres, scratch);
-}
-void add_change(const float* copy, const float* base, float* change, size_t stride) {
-  HWY_DYNAMIC_DISPATCH(add_change)(copy, base, change, stride);
-}
-void add(const float* change, float* base, size_t stride) {
-  HWY_DYNAMIC_DISPATCH(add_to)(change, base, stride);
 }
 void logistic_for_test(const float* z, float* sigma, float* loss, size_t n) {
   HWY_DYNAMIC_DISPATCH(logistic_for_test)(z, sigma, loss, n);

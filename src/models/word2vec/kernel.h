@@ -19,46 +19,13 @@
 #include "core/rng.h"
 #include "models/word2vec/config.h"
 #include "train/alias.h"
+#include "train/overlay.h"
 
 namespace kith::word2vec {
 
 // Rows and their energies: 1 + adapt * the sum of squared slopes a row has met, estimated from
 // one window in kEnergyEvery. A row's step is lr / sqrt(energy).
 inline constexpr uint64_t kEnergyEvery = 128;
-struct Table {
-  Rows rows;
-  float* energy;
-};
-
-// Private copies of the rows that one block touches, for training that gives the same bits with any
-// number of threads. A row is copied when it is first asked for.
-class Overlay {
- public:
-  Overlay(size_t rows, size_t dim, size_t capacity);
-  void start(Table base);  // forgets all copies
-
-  struct Copy {
-    float* row;
-    float* energy;
-  };
-  Copy at(uint32_t id) {
-    if (slot_[id] == kUntouched) touch(id);
-    return {store_.view().row(slot_[id]), &energy_[slot_[id]]};
-  }
-  std::span<const uint32_t> touched() const { return touched_; }
-  const float* row(size_t slot) const { return store_.view().row(slot); }
-  float energy(size_t slot) const { return energy_[slot]; }
-
- private:
-  static constexpr uint32_t kUntouched = 0xffffffff;
-  void touch(uint32_t id);
-
-  Table base_{};
-  std::vector<uint32_t> slot_;     // by row
-  std::vector<uint32_t> touched_;  // by slot
-  Matrix store_;
-  std::vector<float> energy_;
-};
 
 // What a block of text is trained with.
 struct Work {
@@ -104,9 +71,9 @@ struct Settings {
 
 // Trains the centres of a block. `contexts` and `centres` are the tables of the two sides. Other
 // threads may be moving the same rows (Hogwild); overlays are private.
-Tally train_block(const Settings& settings, Work& work, Table contexts, Table centres,
+Tally train_block(const Settings& settings, Work& work, RowTable contexts, RowTable centres,
                   Scratch& scratch);
-Tally train_block(const Settings& settings, Work& work, Overlay& contexts, Overlay& centres,
+Tally train_block(const Settings& settings, Work& work, RowOverlay& contexts, RowOverlay& centres,
                   Scratch& scratch);
 
 // One window given outright: the batch of the textbook.
@@ -115,12 +82,8 @@ struct Window {
   uint32_t centre;
   std::span<const uint32_t> noise;  // at most `negatives`; one that stands twice counts twice
 };
-Tally train_window(const Settings& settings, const Window& window, float lr, Table contexts,
-                   Table centres, Scratch& scratch);
-
-// change += copy - base, and base += change.
-void add_change(const float* copy, const float* base, float* change, size_t stride);
-void add(const float* change, float* base, size_t stride);
+Tally train_window(const Settings& settings, const Window& window, float lr, RowTable contexts,
+                   RowTable centres, Scratch& scratch);
 
 // For tests: sigma and loss as the kernel computes them.
 void logistic_for_test(const float* z, float* sigma, float* loss, size_t n);

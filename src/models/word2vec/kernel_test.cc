@@ -8,6 +8,9 @@
 #include <numeric>
 #include <vector>
 
+#include "core/error.h"
+#include "kernels/rows.h"
+#include "kernels/test_targets.h"
 #include "models/word2vec/test_reference.h"
 
 namespace kith::word2vec {
@@ -15,16 +18,7 @@ namespace {
 
 using reference::Vec;
 
-// Runs each check on every instruction set this machine has.
-class Word2VecKernel : public testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override { choose(GetParam()); }
-  void TearDown() override { choose(0); }
-  static void choose(int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
+class Word2VecKernel : public EveryTarget {};
 
 // Two tables in both precisions.
 struct Twin {
@@ -43,8 +37,8 @@ struct Twin {
     in_energy.assign(rows, 1);
     out_energy.assign(rows, 1);
   }
-  Table input() { return {in.view(), in_energy.data()}; }
-  Table output() { return {out.view(), out_energy.data()}; }
+  RowTable input() { return {in.view(), in_energy.data()}; }
+  RowTable output() { return {out.view(), out_energy.data()}; }
 
   Matrix in, out;
   std::vector<Vec> in_ref, out_ref;
@@ -168,35 +162,50 @@ TEST_P(Word2VecKernel, CbowEqualsTheBookInBothModes) {
   }
 }
 
-// The step of a row is lr / sqrt(energy); the energy then grows by adapt * squared slopes, those of
-// one window in kEnergyEvery, the first, counted for all of them.
+// The step of a row is lr / sqrt(energy), in every window; the energy then grows by adapt * squared
+// slopes, those of one window in kEnergyEvery counted for all of them. Blocks of a single window,
+// whose context is word 0, centre word 5 and noise always word 7.
 TEST_P(Word2VecKernel, RowsAdaptByTheirEnergy) {
-  const AliasSampler sampler(std::vector<double>(10, 1.0));
-  Config config{.dim = 12, .negatives = 1, .adapt = 2.0 / kEnergyEvery};
+  std::vector<double> weights(10, 0.0);
+  weights[7] = 1;
+  const AliasSampler sampler(weights);
+  const Config config{.dim = 12,
+                      .window = 1,
+                      .negatives = 1,
+                      .noise = Noise::kWindow,
+                      .adapt_rate = 2.0 / kEnergyEvery};
   Scratch scratch(config, padded(12));
-  Twin t(10, 12, 4);
-  t.in_energy[0] = 4;
-  t.out_energy[5] = 9;
+  const std::vector<WordId> words{WordId{0}, WordId{5}};
   const Twin before(10, 12, 4);
-  const std::vector<uint32_t> contexts{0}, noise{7};
-  const Window w{contexts, 5, noise};
-  train_window({config, &sampler}, w, 0.1f, t.input(), t.output(), scratch);
   const Vec &x = before.in_ref[0], &y = before.out_ref[5], &z = before.out_ref[7];
   const double up = 1 - reference::sigma(reference::dot(x, y));
   const double down = -reference::sigma(reference::dot(x, z));
-  EXPECT_NEAR(t.in_energy[0], 4 + 2 * (up * up + down * down), 1e-5);
-  EXPECT_NEAR(t.out_energy[5], 9 + 2 * up * up, 1e-5);
-  EXPECT_NEAR(t.out_energy[7], 1 + 2 * down * down, 1e-5);
-  for (size_t i = 0; i < 12; ++i) {
-    EXPECT_NEAR(t.in.row(0)[i], x[i] + 0.1 / 2 * (up * y[i] + down * z[i]), 1e-6);
-    EXPECT_NEAR(t.out.row(5)[i], y[i] + 0.1 / 3 * up * x[i], 1e-6);
-    EXPECT_NEAR(t.out.row(7)[i], z[i] + 0.1 * down * x[i], 1e-6);
+  constexpr int kBlocks = 100 * static_cast<int>(kEnergyEvery);
+  int added = 0;
+  for (int block = 0; block < kBlocks; ++block) {
+    Twin t(10, 12, 4);
+    t.in_energy[0] = 4;
+    t.out_energy[5] = 9;
+    Work work{words, 1, 2, 0.1f, Rng(1, static_cast<uint64_t>(block))};
+    const Tally tally = train_block({config, &sampler}, work, t.input(), t.output(), scratch);
+    ASSERT_EQ(tally.windows, 1u);
+    const double times = t.out_energy[7] > 1 ? 2 : 0;  // this window counts, or it does not
+    added += times > 0;
+    ASSERT_NEAR(t.in_energy[0], 4 + times * (up * up + down * down), 1e-5);
+    ASSERT_NEAR(t.out_energy[5], 9 + times * up * up, 1e-5);
+    ASSERT_NEAR(t.out_energy[7], 1 + times * down * down, 1e-5);
+    for (size_t i = 0; i < 12; ++i) {
+      ASSERT_NEAR(t.in.row(0)[i], x[i] + 0.1 / 2 * (up * y[i] + down * z[i]), 1e-6);
+      ASSERT_NEAR(t.out.row(5)[i], y[i] + 0.1 / 3 * up * x[i], 1e-6);
+      ASSERT_NEAR(t.out.row(7)[i], z[i] + 0.1 * down * x[i], 1e-6);
+    }
   }
+  EXPECT_NEAR(added, 100, 50);  // five standard deviations
 }
 
 TEST_P(Word2VecKernel, PrivateCopiesMoveLikeSharedRows) {
   const AliasSampler sampler(std::vector<double>(30, 1.0));
-  Config config{.dim = 33, .adapt = 0.5};
+  Config config{.dim = 33, .adapt_rate = 0.5};
   std::vector<WordId> words;
   for (uint32_t i = 0; i < 400; ++i) {
     words.push_back(i % 37 == 36 ? kSentenceEnd : WordId{(i * 7) % 30});
@@ -207,7 +216,7 @@ TEST_P(Word2VecKernel, PrivateCopiesMoveLikeSharedRows) {
     Scratch scratch(config, padded(33));
     Work work{words, 10, 390, 0.05f, Rng(1, 2)};
     const Tally a = train_block({config, &sampler}, work, shared.input(), shared.output(), scratch);
-    Overlay in(30, 33, 30), out(30, 33, 30);
+    RowOverlay in(30, padded(33)), out(30, padded(33));
     in.start(base.input());
     out.start(base.output());
     Scratch scratch2(config, padded(33));
@@ -217,9 +226,10 @@ TEST_P(Word2VecKernel, PrivateCopiesMoveLikeSharedRows) {
     EXPECT_EQ(a.pairs, b.pairs);
     for (size_t slot = 0; slot < in.touched().size(); ++slot) {
       const uint32_t row = in.touched()[slot];
-      for (size_t i = 0; i < 33; ++i) ASSERT_EQ(in.row(slot)[i], shared.in.row(row)[i]);
+      for (size_t i = 0; i < 33; ++i) ASSERT_EQ(in.copy(slot)[i], shared.in.row(row)[i]);
       ASSERT_EQ(in.energy(slot), shared.in_energy[row]);
     }
+    EXPECT_GT(*std::ranges::max_element(shared.in_energy), 1) << "some window added its energy";
   }
 }
 
@@ -252,7 +262,7 @@ TEST_P(Word2VecKernel, ChangesAddUp) {
   Matrix change(1, 20);
   add_change(t.in.view().row(0), t.in.view().row(1), change.view().row(0), t.in.stride());
   add_change(t.in.view().row(2), t.in.view().row(1), change.view().row(0), t.in.stride());
-  add(change.view().row(0), t.in.view().row(3), t.in.stride());
+  add_row(change.view().row(0), t.in.view().row(3), t.in.stride());
   for (size_t i = 0; i < 20; ++i) {
     const auto& r = t.in_ref;
     EXPECT_NEAR(t.in.row(3)[i], r[3][i] + r[0][i] + r[2][i] - 2 * r[1][i], 1e-6);
@@ -264,7 +274,7 @@ TEST_P(Word2VecKernel, ChangesAddUp) {
 std::vector<double> noise_uses(Noise noise, std::span<const WordId> words,
                                const AliasSampler& sampler, size_t vocabulary) {
   Config config{
-      .dim = 4, .window = 1, .fixed_window = true, .negatives = 1, .noise = noise, .adapt = 4};
+      .dim = 4, .window = 1, .fixed_window = true, .negatives = 1, .noise = noise, .adapt_rate = 4};
   Matrix in(vocabulary, 4), out(vocabulary, 4);
   std::vector<float> in_energy(vocabulary, 0), out_energy(vocabulary, 0);
   Scratch scratch(config, padded(4));
@@ -278,6 +288,54 @@ std::vector<double> noise_uses(Noise noise, std::span<const WordId> words,
     for (size_t i = 0; i < vocabulary; ++i) uses[i] += out_energy[i] / kEnergyEvery;
   }
   return uses;
+}
+
+// However short the blocks, rows gain adapt * their squared slopes on average. All slopes are one
+// half, as above, and a window has 4 pairs with 2 of them each. A block of W windows adds those of
+// one window kEnergyEvery times, by a chance of W / kEnergyEvery: its gain has a relative variance
+// of kEnergyEvery / W - 1. The tolerance is five standard deviations of the mean over all blocks.
+TEST(Word2VecEnergy, DoesNotDependOnHowTheTextIsCut) {
+  const AliasSampler sampler(std::vector<double>(16, 1.0));
+  constexpr double kRate = 0.5;
+  const auto total = [](const std::vector<float>& energy) {
+    return std::accumulate(energy.begin(), energy.end(), 0.0) - static_cast<double>(energy.size());
+  };
+  for (const Noise noise : {Noise::kPool, Noise::kWindow, Noise::kPair}) {
+    for (const Objective objective : {Objective::kSkipGram, Objective::kCbow}) {
+      for (const size_t length : {1, 8, 50}) {
+        const Config config{.objective = objective,
+                            .dim = 4,
+                            .window = 2,
+                            .fixed_window = true,
+                            .negatives = 1,
+                            .noise = noise,
+                            .adapt_rate = kRate};
+        Matrix in(16, 4), out(16, 4);
+        std::vector<float> in_energy(16, 1), out_energy(16, 1);
+        Scratch scratch(config, padded(4));
+        std::vector<WordId> words;
+        for (uint32_t i = 0; i < length + 4; ++i) words.push_back(WordId{i % 16});
+        constexpr uint64_t kBlocks = 20000;
+        double pairs = 0;
+        for (uint64_t block = 0; block < kBlocks; ++block) {
+          Work work{words, 2, 2 + length, 0.0f, Rng(5, block)};
+          const Tally tally = train_block({config, &sampler}, work, {in.view(), in_energy.data()},
+                                          {out.view(), out_energy.data()}, scratch);
+          ASSERT_EQ(tally.windows, length);
+          pairs += static_cast<double>(tally.pairs);
+        }
+        const double every = kEnergyEvery, windows = static_cast<double>(length);
+        const double tolerance = 5 * std::sqrt((every / windows - 1) / double{kBlocks});
+        const double truth = kRate * pairs * 2 * 0.25;
+        const auto what = fmt::format("noise {} objective {} length {}", detail::show(noise),
+                                      detail::show(objective), length);
+        EXPECT_NEAR(total(out_energy) / truth, 1, tolerance) << what;
+        // Each of the 4 contexts of a mean has a quarter of its slopes.
+        const double share = objective == Objective::kCbow ? 0.25 : 1;
+        EXPECT_NEAR(total(in_energy) / (share * truth), 1, tolerance) << what;
+      }
+    }
+  }
 }
 
 // A centre with one context, word 0; its row as the centre has a use of its own for each pair.
@@ -346,8 +404,7 @@ TEST(Word2VecWindow, EveryRadiusIsEquallyLikely) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllTargets, Word2VecKernel,
-                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& info) { return std::string(hwy::TargetName(info.param)); });
+                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()), target_name);
 
 }  // namespace
 }  // namespace kith::word2vec

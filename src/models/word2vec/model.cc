@@ -2,18 +2,30 @@
 #include "models/word2vec/model.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "models/run_file.h"
+#include "core/error.h"
+#include "core/rng.h"
 
 namespace kith::word2vec {
-namespace {
 
-void check(const Archive& in, bool good, std::string_view what) {
-  if (!good) throw Error(ErrorKind::kInput, "{}: {}; the file is damaged", in.where(), what);
+void Word2Vec::visit(Parts& parts) {
+  parts.names("words", names_);
+  if (parts.loading()) rows_ = names_.size();
+  const auto dim = static_cast<size_t>(config_.dim);
+  parts.values("counts", counts_, rows_, Use::kFixed);
+  parts.matrix("input", input_, rows_, dim, Use::kLearned);
+  parts.matrix("output", output_, rows_, dim, Use::kLearned);
+  parts.values("input.energy", input_energy_, rows_, Use::kFixed);
+  parts.values("output.energy", output_energy_, rows_, Use::kFixed);
+  parts.number("progress.words", words_);
+  parts.number("progress.windows", windows_);
+  parts.number("progress.pairs", pairs_);
+  parts.number("progress.learned_rows", learned_rows_);
+  for (const auto* energy : {&input_energy_, &output_energy_}) {
+    parts.check(std::ranges::all_of(*energy, [](float e) { return e >= 1; }),
+                "an energy is below 1");
+  }
 }
-
-}  // namespace
 
 void Word2Vec::initialise(uint64_t seed, size_t from) {
   const float scale = 1.0f / static_cast<float>(input_.cols());
@@ -27,7 +39,18 @@ void Word2Vec::initialise(uint64_t seed, size_t from) {
 
 void Word2Vec::grow(const Vocabulary& vocabulary, uint64_t seed) {
   const size_t old = names_.size(), size = vocabulary.words.size();
-  Matrix input(size, static_cast<size_t>(config_.dim)), output(size, input.cols());
+  const auto dim = static_cast<size_t>(config_.dim);
+  if (old > 0 && input_.cols() != dim) {
+    throw fault(ErrorKind::kUsage, "a model goes on with its own --dim, {}; got {}", input_.cols(),
+                dim);
+  }
+  bool fits = old <= size && vocabulary.counts.size() == size;
+  for (size_t r = 0; r < old && fits; ++r) fits = vocabulary.words[r] == names_[r];
+  if (!fits) {
+    throw fault(ErrorKind::kInput,
+                "the text was not read on top of the model's {} words, so they cannot go on", old);
+  }
+  Matrix input(size, dim), output(size, dim);
   for (size_t r = 0; r < old; ++r) {
     std::ranges::copy(input_.row(r), input.row(r).begin());
     std::ranges::copy(output_.row(r), output.row(r).begin());
@@ -38,102 +61,39 @@ void Word2Vec::grow(const Vocabulary& vocabulary, uint64_t seed) {
   output_energy_.resize(size);
   names_ = vocabulary.words;
   counts_ = vocabulary.counts;
+  rows_ = size;
   learned_rows_ = old;
   initialise(seed, old);
 }
 
-void Word2Vec::reopen() { state_ = State{}; }
-
-bool Word2Vec::finite() const { return all_finite(input_) && all_finite(output_); }
-
-void Word2Vec::pack(ArchiveWriter& out, bool checkpoint) const {
-  if (!finite()) {
-    throw Error(ErrorKind::kDiverged,
-                "the vectors hold values that are not finite, so they are not saved; try a smaller "
-                "--lr");
-  }
-  Config config = config_;
-  const Section section("word2vec", config);
-  out.metadata["settings"] = to_toml({&section, 1});
-  kith::pack(state_, checkpoint, out);
-  out.metadata["progress.words"] = fmt::format("{}", state_.words);
-  out.metadata["progress.windows"] = fmt::format("{}", state_.windows);
-  out.metadata["progress.pairs"] = fmt::format("{}", state_.pairs);
-  out.metadata["progress.learned_rows"] = fmt::format("{}", learned_rows_);
-  out.add_names("words", names_);
-  out.tensors["counts"] = tensor_of(std::span<const uint64_t>(counts_));
-  out.tensors["input"] = tensor_of(input_);
-  out.tensors["output"] = tensor_of(output_);
-  out.tensors["input.energy"] = tensor_of(std::span<const float>(input_energy_));
-  out.tensors["output.energy"] = tensor_of(std::span<const float>(output_energy_));
-  if (checkpoint && best_input_.rows() > 0) {
-    out.tensors["best.input"] = tensor_of(best_input_);
-    out.tensors["best.output"] = tensor_of(best_output_);
-  }
+void Word2Vec::reopen() {
+  state_ = RunState{};
+  words_ = windows_ = pairs_ = 0;
 }
 
-void Word2Vec::restore(const Archive& in) {
-  Word2Vec other;
-  const Section section = other.settings();
-  apply(settings_from_toml_text(in.metadata_at("settings"), in.where()), {&section, 1});
-  other.names_ = in.names("words");
-  other.counts_ = in.values<uint64_t>("counts");
-  other.input_ = in.matrix("input");
-  other.output_ = in.matrix("output");
-  other.input_energy_ = in.values<float>("input.energy");
-  other.output_energy_ = in.values<float>("output.energy");
-  const size_t size = other.names_.size(), dim = static_cast<size_t>(other.config_.dim);
-  if (in.has("best.input")) {
-    other.best_input_ = in.matrix("best.input");
-    other.best_output_ = in.matrix("best.output");
-    for (const Matrix* m : {&other.best_input_, &other.best_output_}) {
-      check(in, m->rows() == size && m->cols() == dim && all_finite(*m),
-            "the best epoch's table does not fit");
-    }
+std::vector<VectorGroup> Word2Vec::vectors(Side side) const {
+  std::shared_ptr<const Vectors> rows;
+  if (side == Side::kSum) {
+    rows = std::make_shared<SumVectors>(input_, output_);
+  } else {
+    rows = std::make_shared<MatrixVectors>(side == Side::kInput ? input_ : output_);
   }
-  for (const Matrix* m : {&other.input_, &other.output_}) {
-    check(in, m->rows() == size && m->cols() == dim, "a table does not fit the words and --dim");
-  }
-  check(in, other.counts_.size() == size, "the counts do not fit the words");
-  for (const auto* energy : {&other.input_energy_, &other.output_energy_}) {
-    check(in,
-          energy->size() == size && std::ranges::all_of(*energy, [](float e) { return e >= 1; }),
-          "the energies do not fit the words");
-  }
-  check(in, other.finite(), "a vector is not finite");
-  State& state = other.state_;
-  read_run(in, state);
-  state.words = in.number_at<uint64_t>("progress.words");
-  state.windows = in.number_at<uint64_t>("progress.windows");
-  state.pairs = in.number_at<uint64_t>("progress.pairs");
-  other.learned_rows_ = in.number_at<uint64_t>("progress.learned_rows");
-  *this = std::move(other);
-}
-
-Matrix Word2Vec::vectors(Side side) const {
-  if (side == Side::kInput) return input_.copy();
-  if (side == Side::kOutput) return output_.copy();
-  Matrix sum = input_.copy();
-  for (size_t r = 0; r < sum.rows(); ++r) {
-    std::ranges::transform(sum.row(r), output_.row(r), sum.row(r).begin(), std::plus<>{});
-  }
-  return sum;
+  return {{"", "", &names_, std::move(rows), "", true}};
 }
 
 std::vector<Fact> Word2Vec::info() const {
   std::vector<Fact> out{{"vocabulary", fmt::format("{}", names_.size())},
                         {"dim", fmt::format("{}", input_.cols())},
-                        {"words_seen", fmt::format("{}", state_.words)},
-                        {"windows", fmt::format("{}", state_.windows)},
-                        {"pairs", fmt::format("{}", state_.pairs)}};
-  add_facts(state_, out);
+                        {"words_seen", fmt::format("{}", words_)},
+                        {"windows", fmt::format("{}", windows_)},
+                        {"pairs", fmt::format("{}", pairs_)}};
+  for (Fact& f : run_facts()) out.push_back(std::move(f));
   return out;
 }
 
 ModelInfo info() {
-  return {"word2vec", "words of a text: skip-gram and CBOW with negative sampling",
-          InputKind::kText,
-          []() -> std::unique_ptr<Model> { return std::make_unique<Word2Vec>(); }};
+  return model_info<Word2Vec>("word2vec",
+                              "words of a text: skip-gram and CBOW with negative sampling");
 }
 
 }  // namespace kith::word2vec

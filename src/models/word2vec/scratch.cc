@@ -39,27 +39,6 @@ size_t Scratch::pool_size(const Config& config) {
   return 4 + negatives * std::max<size_t>(252 / negatives, 4);
 }
 
-Overlay::Overlay(size_t rows, size_t dim, size_t capacity)
-    : slot_(rows, kUntouched), store_(std::min(rows, capacity), dim) {
-  touched_.reserve(store_.rows());
-  energy_.resize(store_.rows());
-}
-
-void Overlay::start(Table base) {
-  for (const uint32_t id : touched_) slot_[id] = kUntouched;
-  touched_.clear();
-  base_ = base;
-}
-
-void Overlay::touch(uint32_t id) {
-  const auto slot = static_cast<uint32_t>(touched_.size());
-  slot_[id] = slot;
-  touched_.push_back(id);
-  const float* const from = base_.rows.row(id);
-  std::copy(from, from + base_.rows.stride, store_.view().row(slot));
-  energy_[slot] = base_.energy[id];
-}
-
 Tally& Tally::operator+=(const Tally& other) {
   loss += other.loss;
   pairs += other.pairs;

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// predict, score, embed, update: rows of tables, and pairs of users and items.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "json.h"
+#include "kith/kith.h"
+#include "narrator.h"
+
+namespace kith::cli {
+namespace {
+
+template <Can... kAny, class... Options>
+Words parse_rows(Args args, Options&... options) {
+  return parse_reading(args, {kAny...}, options...);
+}
+template <class Pack, Can... kAny>
+struct Groups;
+template <class... Options, Can... kAny>
+struct Groups<std::tuple<Options...>, kAny...> {
+  static std::vector<FieldGroup> get(std::string_view) {
+    std::vector<FieldGroup> out = groups_for<Options...>();
+    for (FieldGroup& group : reading_groups({kAny...})) out.push_back(std::move(group));
+    return out;
+  }
+};
+
+// --- predict ---
+
+struct PredictFlags {
+  std::string output{};
+  bool json = false;
+
+  static constexpr std::tuple fields{
+      field("output", &PredictFlags::output,
+            "the file to write (-o), the rows of FILE with what is predicted; else printed"),
+      field("json", &PredictFlags::json, "one JSON object a row"),
+  };
+};
+
+Json json_of(const Prediction& p) {
+  Json out;
+  if (!p.user.empty() || !p.item.empty()) {
+    out = {{"user", p.user}, {"item", p.item}, {"prediction", score(p.number->mean)}};
+    if (p.number->deviation) out["deviation"] = score(*p.number->deviation);
+    out["known"] = {{"user", p.known_user}, {"item", p.known_item}};
+    return out;
+  }
+  out["target"] = p.target;
+  if (p.number) {
+    out["value"] = p.number->mean;
+    out["median"] = p.number->median.value_or(p.number->mean);
+    return out;
+  }
+  out["predictions"] = Json::array();
+  for (const Candidate& c : p.candidates) {
+    Json one{{"id", c.id}, {"score", score(c.score)}};
+    if (c.probability) one["probability"] = score(*c.probability);
+    out["predictions"].push_back(std::move(one));
+  }
+  return out;
+}
+
+void put_prediction(const Prediction& p) {
+  if (!p.known_user) say("kith: warning: the model does not know the user {}", printable(p.user));
+  if (!p.known_item) say("kith: warning: the model does not know the item {}", printable(p.item));
+  if (p.number && !p.item.empty()) {
+    return put("{:.4f}{}\n", p.number->mean,
+               p.number->deviation ? fmt::format(" ± {:.4f}", *p.number->deviation) : "");
+  }
+  if (p.number) {
+    return p.number->median ? put("{} (expected), {} (as likely below as above)\n", p.number->text,
+                                  p.number->median_text)
+                            : put("{}\n", p.number->text);
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const Candidate& c : p.candidates) {
+    rows.push_back({printable(c.id), c.probability ? fmt::format("{:.1f} %", 100 * *c.probability)
+                                                   : fmt::format("{:.3f}", c.score)});
+  }
+  put_text(table(rows, "<>", 0));
+}
+
+// Writes the rows of sources with what is predicted behind them: CSV, or a JSON object a row.
+class PredictedFile {
+ public:
+  explicit PredictedFile(const PredictFlags& flags)
+      : file_(results_path(flags.output)), json_(flags.json) {}
+  void add(const PredictedRow& row) {
+    if (json_) return file_.write(dumped(json_of_row(row)));
+    if (!begun_) head(row);
+    line_.clear();
+    for (const auto& cell : row.cells) line_ += (cell ? csv_cell(*cell) : "") + ',';
+    const Prediction& p = row.prediction;
+    if (p.number) {
+      line_ += fmt::format("{:.6g}", p.number->mean);
+      if (p.number->deviation) line_ += fmt::format(",{:.6g}", *p.number->deviation);
+    }
+    for (size_t k = 0; !p.number && k < wide_; ++k) {
+      if (k > 0) line_ += ',';
+      if (k >= p.candidates.size()) {
+        line_ += ',';
+        continue;
+      }
+      const Candidate& c = p.candidates[k];
+      line_ += fmt::format("{},{:.6g}", csv_cell(c.id), c.probability.value_or(c.score));
+    }
+    file_.write(line_ += '\n');
+  }
+  void commit() { file_.commit(); }
+
+ private:
+  void head(const PredictedRow& row) {
+    begun_ = true;
+    for (const std::string& name : row.columns) line_ += csv_cell(name) + ',';
+    const Prediction& p = row.prediction;
+    wide_ = std::max<size_t>(1, p.candidates.size());
+    const bool likely = !p.candidates.empty() && p.candidates.front().probability;
+    line_ += "prediction";
+    if (p.number && p.number->deviation) line_ += ",deviation";
+    if (!p.number) line_ += likely ? ",probability" : ",score";
+    for (size_t k = 2; k <= wide_; ++k) {
+      line_ += fmt::format(",prediction_{},{}_{}", k, likely ? "probability" : "score", k);
+    }
+    file_.write(line_ += '\n');
+  }
+  static Json json_of_row(const PredictedRow& row) {
+    const Prediction& p = row.prediction;
+    Json out;
+    for (size_t i = 0; i < row.cells.size(); ++i) {
+      out[row.columns[i]] = row.cells[i] ? Json(*row.cells[i]) : Json(nullptr);
+    }
+    if (!p.number) {
+      out.update(json_of(p));
+      return out;
+    }
+    out["prediction"] = score(p.number->mean);
+    if (p.number->median) out["median"] = score(*p.number->median);
+    if (p.number->deviation) out["deviation"] = score(*p.number->deviation);
+    return out;
+  }
+
+  OutputFile file_;
+  bool json_, begun_ = false;
+  size_t wide_ = 1;  // candidates in a line
+  std::string line_;
+};
+
+int run_predict(Args args) {
+  PredictOptions options;
+  PredictFlags flags;
+  const auto [words, reading] =
+      parse_rows<Can::kCompleteRows, Can::kRateItems>(args, options, flags);
+  if (words.size() < 2) misused(kPredict, "predict needs a model and column=value, or a file");
+  const Model model = open(words[0]);
+  const std::vector<std::string> asked = rest_of(words);
+  if (!are_sources(model, asked)) {
+    if (!flags.output.empty()) {
+      throw Error(ErrorKind::kUsage, "one prediction is printed; --output is for those of a file");
+    }
+    const Prediction found = predict(model, asked, options);
+    if (flags.json) {
+      put_json(json_of(found));
+    } else {
+      put_prediction(found);
+    }
+    return kDone;
+  }
+  if (!flags.output.empty()) check_output(flags.output, words);
+  Narrator narrator(false);
+  PredictedFile file(flags);
+  Context context(1);
+  std::optional<Interrupts> interrupts;
+  if (!flags.output.empty()) interrupts.emplace(context);  // there is something to clean up
+  const PredictedRows done = predict_rows(
+      model, asked, options, reading, context, [&](const PredictedRow& row) { file.add(row); },
+      &narrator);
+  file.commit();
+  if (done.unknown_users + done.unknown_items > 0) {
+    say("kith: warning: {} with a user and {} with an item that the model does not know: for them "
+        "it predicts the mean and the bias of what it knows",
+        count_of(done.unknown_users, "row"), count_of(done.unknown_items, "row"));
+  }
+  return kDone;
+}
+
+// --- score ---
+
+std::string because(const ScoredRow& row) {
+  std::vector<const ScoredRow::Pair*> pairs;
+  for (const ScoredRow::Pair& p : row.pairs) pairs.push_back(&p);
+  std::ranges::stable_sort(pairs, [](auto* a, auto* b) { return a->odd > b->odd; });
+  std::vector<std::string> out;
+  for (size_t i = 0; i < std::min<size_t>(2, pairs.size()) && pairs[i]->odd > 0; ++i) {
+    out.push_back(fmt::format("{} {:.2f}, usually {:.2f}", pairs[i]->columns, pairs[i]->score,
+                              pairs[i]->usual));
+  }
+  return fmt::format("{}", fmt::join(out, "; "));
+}
+
+Json json_of(const ScoredRow& row) {
+  Json pairs = Json::object();
+  for (const ScoredRow::Pair& p : row.pairs) {
+    pairs[p.columns] = {
+        {"score", score(p.score)}, {"usual", score(p.usual)}, {"odd", score(p.odd)}};
+  }
+  return {{"row", row.name},
+          {"score", score(row.score)},
+          {"odd", score(row.odd)},
+          {"pairs", std::move(pairs)}};
+}
+
+int run_score(Args args) {
+  ScoreOptions options;
+  Output output;
+  const auto [words, reading] = parse_rows<Can::kCompleteRows>(args, options, output);
+  if (words.size() < 2) misused(kScore, "score needs a model and a table");
+  Narrator narrator(false);
+  Context context(1);
+  const Interrupts interrupts(context);
+  const auto found =
+      score_rows(open(words[0]), rest_of(words), options, reading, context, &narrator);
+  if (output.json) {
+    for (const ScoredRow& row : found) put_json(json_of(row));
+    return kDone;
+  }
+  std::vector<std::vector<std::string>> lines{{"row", "score", "oddness", "because of"}};
+  for (const ScoredRow& row : found) {
+    lines.push_back({printable(row.name), fmt::format("{:.3f}", row.score),
+                     fmt::format("{:.2f}", row.odd), printable(because(row))});
+  }
+  put_text(table(lines, "<>><", 0));
+  return kDone;
+}
+
+// --- embed ---
+
+struct EmbedFlags {
+  std::string output{};
+  bool json = false;
+
+  static constexpr std::tuple fields{
+      field("output", &EmbedFlags::output,
+            "the file to write (-o); one that ends in .kith is a model that near can ask"),
+      field("json", &EmbedFlags::json, "print the vector of column=value as JSON"),
+  };
+};
+
+int run_embed(Args args) {
+  EmbedOptions options;
+  EmbedFlags flags;
+  Quiet quiet;
+  const auto [words, reading] = parse_rows<Can::kCompleteRows>(args, options, flags, quiet);
+  if (words.size() < 2) misused(kEmbed, "embed needs a model and a table, or column=value");
+  const Model model = open(words[0]);
+  const std::vector<std::string> asked = rest_of(words);
+  if (!model.can(Can::kCompleteRows) || !are_sources(model, asked)) {
+    const std::vector<float> vector = embed(model, asked);
+    if (flags.json) {
+      put_json({{"query", asked}, {"vector", vector}});
+    } else {
+      put("{}\n", fmt::join(vector, " "));
+    }
+    return kDone;
+  }
+  if (flags.output.empty()) misused(kEmbed, "embed needs a file to write: -o FILE");
+  Narrator narrator(quiet.quiet);
+  Context context(1);
+  const Interrupts interrupts(context);
+  const Embedded done =
+      embed_rows(model, asked, flags.output, options, reading, context, &narrator);
+  if (!quiet.quiet) {
+    say("{}: {} of length {}", flags.output, count_of(done.rows, "row"), done.dim);
+  }
+  return kDone;
+}
+
+// --- update ---
+
+struct UpdateFlags {
+  std::string output{};
+  bool json = false;
+
+  static constexpr std::tuple fields{
+      field("output", &UpdateFlags::output, "the model file to write (-o)"),
+      field("json", &UpdateFlags::json, "print what was added as JSON"),
+  };
+};
+
+int run_update(Args args) {
+  UpdateFlags flags;
+  Threads threads;
+  const auto [words, reading] = parse_rows<Can::kUpdate>(args, flags, threads);
+  if (words.size() < 2) misused(kUpdate, "update needs a model and a table of new rows");
+  if (flags.output.empty()) misused(kUpdate, "update needs a model file to write: -o MODEL");
+  check_output(flags.output, rest_of(words));
+  Context context(threads.threads);
+  const Interrupts interrupts(context);
+  Narrator narrator(flags.json);
+  Model model = open(words[0]);
+  const UpdateReport done = update(model, rest_of(words), reading, context, &narrator);
+  model.save(flags.output);
+  std::map<std::string, std::pair<uint64_t, uint64_t>> columns;  // values, and rows that hold them
+  Json added = Json::array();
+  for (const UpdateReport::Added& a : done.added) {
+    columns[a.column].first += 1;
+    columns[a.column].second += a.rows;
+    added.push_back({{"column", a.column}, {"id", a.id}, {"rows", a.rows}});
+  }
+  if (flags.json) {
+    Json counts = Json::object();
+    for (const auto& [column, sums] : columns) counts[column] = sums.first;
+    put_json({{"output", flags.output},
+              {done.unit + "s", done.units},
+              {"new", std::move(counts)},
+              {"added", std::move(added)},
+              {"solved", done.solved}});
+    return kDone;
+  }
+  say("{}: {} read, {} computed", flags.output, count_of(done.units, done.unit),
+      count_of(done.solved, "vector"));
+  for (const auto& [column, sums] : columns) {
+    say("  {}: {}, in {}", column, count_of(sums.first, "new value"),
+        count_of(sums.second, done.unit));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+const Command kPredict{
+    "predict",
+    "MODEL column=value... | FILE...",
+    "fill a column of a row, or of all rows of a table; or say how a user would rate an item",
+    {"kith predict movies.kith --target director 'cast=Sigourney Weaver|Tom Skerritt' year=1979",
+     "kith predict movies.kith --target director new.csv -o filled.csv",
+     "kith predict ratings.kith user=42 item=Alien"},
+    "Categories come with their probabilities, numbers as the expectation and the middle. Of a "
+    "user or an item that a model of ratings does not know, it predicts the mean and the bias of "
+    "the other.",
+    Groups<std::tuple<PredictOptions, PredictFlags>, Can::kCompleteRows, Can::kRateItems>::get,
+    run_predict,
+};
+
+const Command kScore{
+    "score",
+    "MODEL FILE...",
+    "find odd rows of a table, and say what is odd about them",
+    {"kith score movies.kith movies.csv --name title",
+     "kith score movies.kith new.csv --all --json",
+     "kith score movies.kith movies.db --query movies --top 5"},
+    "A row's score is the sum over pairs of its columns; what each pair adds is compared with what "
+    "it adds elsewhere in the table.",
+    Groups<std::tuple<ScoreOptions, Output>, Can::kCompleteRows>::get,
+    run_score,
+};
+
+const Command kEmbed{
+    "embed",
+    "MODEL FILE... | column=value...",
+    "turn rows of a table into vectors",
+    {"kith embed movies.kith movies.csv --name title -o films.kith",
+     "kith embed movies.kith new.csv --to npy -o new.npy",
+     "kith embed movies.kith 'director=Ridley Scott' genres=Drama --json"},
+    "The vector of a row is the sum of those of its columns; what is missing or unknown is left "
+    "out. The vectors of values are written by kith export.",
+    Groups<std::tuple<EmbedOptions, EmbedFlags, Quiet>, Can::kCompleteRows>::get,
+    run_embed,
+};
+
+const Command kUpdate{
+    "update",
+    "MODEL FILE... -o MODEL",
+    "add what new rows say to a model, without training",
+    {"kith update movies.kith new.csv -o movies2.kith",
+     "kith update ratings.kith today.csv -o ratings.kith --json",
+     "kith update movies.kith postgresql://localhost/films --query new_films -o movies2.kith"},
+    "A new value is placed where its rows point: the mean of what the rest of each row asks for, "
+    "mapped to where trained values lie. In a model of ratings, users with new ratings and new "
+    "items are solved from all their ratings. To train on instead: kith train MODEL FILE --from "
+    "MODEL.",
+    Groups<std::tuple<UpdateFlags, Threads>, Can::kUpdate>::get,
+    run_update,
+};
+
+}  // namespace kith::cli

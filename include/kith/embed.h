@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Rows of tables as vectors.
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "kith/context.h"
+#include "kith/model.h"
+#include "kith/settings.h"
+#include "kith/vectors.h"
+#include "kith/visible.h"
+
+namespace kith KITH_VISIBLE {
+
+// The vector of a row, or part of one, given as "column=value" terms.
+std::vector<float> embed(const Model& model, const std::vector<std::string>& terms);
+
+struct EmbedOptions {
+  VectorFormat to = VectorFormat::kNpy;
+  std::string name{};
+
+  static constexpr std::tuple fields{
+      field("to", &EmbedOptions::to, "the format of the output, if it is no .kith"),
+      field("name", &EmbedOptions::name, "the column that names a row; else its number"),
+  };
+};
+struct Embedded {
+  uint64_t rows = 0, dim = 0;
+};
+// Every row of the sources, into a file of vectors, or one that ends in .kith, which near can ask.
+Embedded embed_rows(const Model& model, const std::vector<std::string>& sources,
+                    const std::string& output, const EmbedOptions& options,
+                    std::span<const Setting> reading, const Context& context,
+                    Observer* observer = nullptr);
+
+}  // namespace KITH_VISIBLE

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What completes a row of a table; how a user would rate an item.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "kith/context.h"
+#include "kith/model.h"
+#include "kith/settings.h"
+#include "kith/visible.h"
+
+namespace kith KITH_VISIBLE {
+
+struct PredictOptions {
+  std::string target{};
+  std::optional<int64_t> top{};
+
+  static constexpr std::tuple fields{
+      field("target", &PredictOptions::target, "tables: the column to fill; else that of training"),
+      field("top", &PredictOptions::top, "tables: how many answers")
+          .between(1, 1e6)
+          .automatic("10 for a row, 1 for each row of a file"),
+  };
+};
+
+struct Candidate {
+  std::string id;
+  double score = 0;
+  std::optional<double> probability;  // if the model knows one
+};
+
+struct PredictedNumber {
+  double mean = 0;
+  std::optional<double> median;     // as likely below as above; if the model knows
+  std::optional<double> deviation;  // of the truth from it; if the model knows
+  std::string text, median_text;    // as they would stand in the column
+};
+
+// Of a column of names its candidates, best first; of a number (or a rating) what is expected.
+struct Prediction {
+  std::string target;
+  std::vector<Candidate> candidates;
+  std::optional<PredictedNumber> number;
+  std::string user, item;                     // of a rating
+  bool known_user = true, known_item = true;  // whom it does not know it takes for anybody
+};
+
+// From "column=value" terms: values of a row, or one user and one item.
+Prediction predict(const Model& model, const std::vector<std::string>& terms,
+                   const PredictOptions& options = {});
+
+// A row of a source with what is predicted for it. Views die with the call.
+struct PredictedRow {
+  std::span<const std::string> columns;
+  std::span<const std::optional<std::string_view>> cells;
+  const Prediction& prediction;
+};
+struct PredictedRows {
+  uint64_t rows = 0, unknown_users = 0, unknown_items = 0;
+  bool deviations = false;  // whether the model knows them
+};
+// `reading` are settings of how the sources are read (see reading_settings).
+PredictedRows predict_rows(const Model& model, const std::vector<std::string>& sources,
+                           const PredictOptions& options, std::span<const Setting> reading,
+                           const Context& context,
+                           const std::function<void(const PredictedRow&)>& row,
+                           Observer* observer = nullptr);
+// Whether the model tells deviations; the columns of such a source, before its first row.
+bool tells_deviation(const Model& model);
+
+// Whether words after a model are values or sources: true if the first is a file, a database or
+// "-". Error(kIo) for what looks like a file that is not there.
+bool are_sources(const Model& model, const std::vector<std::string>& words);
+
+}  // namespace KITH_VISIBLE

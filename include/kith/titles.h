@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "kith/model.h"
+#include "kith/visible.h"
+
+namespace kith KITH_VISIBLE {
+
+// What the items of a model of ratings are called, by their ids: read from a table of both.
+class Titles {
+ public:
+  Titles() = default;
+  // `column`: of the titles, or "" to find it.
+  Titles(const std::string& path, const std::string& column, const Model& model);
+  bool empty() const { return titles_.empty(); }
+  std::string_view of(std::string_view id) const;  // "" if it has none
+  std::optional<std::string> id_of(std::string_view title) const;
+
+ private:
+  std::unordered_map<std::string, std::string> titles_, ids_;
+};
+
+}  // namespace KITH_VISIBLE

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// From data to a model file: plan, run, resume.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "kith/context.h"
+#include "kith/events.h"
+#include "kith/model.h"
+#include "kith/settings.h"
+#include "kith/visible.h"
+
+namespace kith KITH_VISIBLE {
+
+// What makes the same run again: kept in the model file together with the settings of data and
+// model. The number of threads is not among them, nor is anything that differs between machines.
+struct RunOptions {
+  std::string from{};
+  int64_t seed = 1;
+  bool deterministic = false;
+
+  static constexpr std::tuple fields{
+      field("from", &RunOptions::from, "go on from this model; new names are added to it"),
+      field("seed", &RunOptions::seed, "of every random number").at_least(0),
+      field("deterministic", &RunOptions::deterministic,
+            "the same bits for any number of threads; up to 3 times the work"),
+  };
+};
+
+struct TrainOptions {
+  std::string output{};
+  bool resume = false;
+  int64_t checkpoint_every = 300;
+  std::string max_memory{};
+  std::string scratch{};
+
+  static constexpr std::tuple fields{
+      field("output", &TrainOptions::output,
+            "the model file to write (-o); else named after the input"),
+      field("resume", &TrainOptions::resume, "go on from OUTPUT.checkpoint with its settings"),
+      field("checkpoint-every", &TrainOptions::checkpoint_every,
+            "seconds between checkpoints; 0 for none but at Ctrl-C")
+          .between(0, 1e9),
+      field("max-memory", &TrainOptions::max_memory,
+            "refuse to start if more is needed, such as 2G; else what is free"),
+      field("scratch", &TrainOptions::scratch, "folder for temporary data; else that of OUTPUT"),
+  };
+};
+
+// What to train on what. Settings are of the run, the data and the model, by name; unknown ones are
+// errors with a suggestion.
+struct TrainRequest {
+  std::string model{};  // "" to look at the data, and take what suits them
+  std::vector<std::string> sources{};
+  std::vector<Setting> settings{};
+  TrainOptions options{};
+};
+// Which model that is: the one named, that of the checkpoint or of the model to go on from, or what
+// suits the data. Error(kUsage) if these contradict each other.
+std::string model_for(const TrainRequest& request);
+// All that can be set for a model: of the run, of its data, of itself. For "", of all models: a
+// name is of one type wherever it stands.
+std::vector<FieldGroup> train_settings(std::string_view model);
+
+// A request, worked out and checked before anything costs time: which model, with which settings,
+// from where, to where.
+class Plan {
+ public:
+  Plan(Plan&&) noexcept;
+  Plan& operator=(Plan&&) noexcept;
+  ~Plan();
+  std::string_view model() const;
+  std::string_view data() const;  // the kind
+  const std::string& output() const;
+  std::string checkpoint_path() const;  // beside it
+  const std::string& settings() const;  // all that make the run, as TOML
+  bool chosen() const;                  // the caller named no model
+
+  struct Impl;
+  explicit Plan(std::unique_ptr<Impl> impl);
+  Impl& impl() const { return *impl_; }  // for the engine
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+Plan plan(const TrainRequest& request, Observer* observer = nullptr);
+
+struct Trained {
+  bool finished = false;  // else it was cancelled, and a checkpoint was kept
+  std::string model, output, unit;
+  std::string example;  // a name to ask the model about
+  bool rates = false;   // it rates items for users: the example is a user
+  uint64_t size = 0;    // units per epoch
+  uint64_t vectors = 0;
+  double epochs = 0;                               // done by this run
+  double seconds = 0;                              // of the whole run
+  double training = 0;                             // seconds of it
+  double per_second = 0;                           // units
+  double loss = 0;                                 // of the last epoch
+  std::optional<double> first_held_out, held_out;  // before training, and of the model
+};
+// Reads, checks memory, trains, keeps checkpoints, checks again, saves.
+Trained train(Plan plan, Context& context, Observer* observer = nullptr);
+
+// Bytes that this process has taken at most; seconds of all its threads.
+uint64_t peak_memory();
+double cpu_seconds();
+
+}  // namespace KITH_VISIBLE

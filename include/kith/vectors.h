@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Vectors from and for other tools.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "kith/context.h"
+#include "kith/model.h"
+#include "kith/side.h"
+#include "kith/vector_format.h"
+#include "kith/visible.h"
+
+namespace kith KITH_VISIBLE {
+
+// Error(kInput) for a name that the format cannot hold; then nothing is written. "-" is standard
+// output.
+void export_vectors(const Model& model, const std::string& output, VectorFormat format,
+                    const Context& context, Side side = Side::kInput);
+
+struct ImportReport {
+  std::string format;  // as it was recognised: "glove"
+  uint64_t rows = 0, dim = 0;
+  uint64_t duplicates = 0;    // names that stood there twice; the first was kept
+  uint64_t invalid_utf8 = 0;  // names with bytes that are not UTF-8, which became U+FFFD
+};
+// A file of vectors becomes a model of the kind "vectors".
+ImportReport import_vectors(const std::string& path, const std::string& output,
+                            const Context& context);
+
+}  // namespace KITH_VISIBLE

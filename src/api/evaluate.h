@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Evaluating, by what a model can be asked.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/opened.h"
+#include "data/sparse.h"
+#include "kith/evaluate.h"
+
+namespace kith {
+
+// Vectors: one file of questions or pairs.
+Report evaluate_words(const HasVectors& model, const std::string& path,
+                      const EvaluateOptions& options, const Context& context);
+
+// A column of the rows of sources, from the others.
+Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& sources,
+                     const EvaluateOptions& options, std::span<const Setting> reading,
+                     const Context& context, Observer* observer);
+
+// Ratings that were kept from the model: errors, and rankings of what a user has not seen. `test`
+// has the numbers of the model; higher ones are users and items that it does not know.
+Report evaluate_ratings(const Ranks& model, const Sparse& test, const EvaluateOptions& options,
+                        const Context& context);
+
+}  // namespace kith

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ratings that a model has not seen: how far its guesses are off, and where what people chose
+// stands in its lists; with the mean, biases, popularity and chance beside it.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <unordered_set>
+
+#include "api/evaluate.h"
+#include "api/item_search.h"
+#include "core/rng.h"
+#include "eval/biases.h"
+#include "eval/metrics.h"
+#include "kith/text.h"
+
+namespace kith {
+namespace {
+
+Way way_of(std::string name, const eval::Errors& errors) {
+  return {std::move(name), {{"rmse", errors.rmse()}, {"mae", errors.mae()}}};
+}
+
+Way way_of(std::string name, const eval::Ranking& ranking) {
+  return {std::move(name),
+          {{"recall", ranking.recall()}, {"ndcg", ranking.ndcg()}, {"map", ranking.map()}}};
+}
+
+struct Counts {
+  uint64_t ratings = 0, users = 0, unknown_users = 0, unknown_items = 0, trained_on = 0;
+};
+
+Comparison compare_errors(const Ranks& model, const Sparse& test, const RatingBaselines& baselines,
+                          Counts& counts) {
+  const size_t users = model.names_of(Axis::kUser).size();
+  const size_t items = model.names_of(Axis::kItem).size();
+  const std::vector<float> nobody = model.fold_in(Axis::kUser, {});
+  const std::vector<float> nothing = model.fold_in(Axis::kItem, {});
+  eval::Errors own, mean, biases;
+  std::vector<float> user_room, item_room;
+  for (uint32_t u = 0; u < test.rows(); ++u) {
+    const Sparse::Row row = test.row(u);
+    const auto p = u < users ? model.scoring_row(Axis::kUser, u, user_room) : nobody;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const uint32_t item = row.columns[i];
+      const auto q = item < items ? model.scoring_row(Axis::kItem, item, item_room) : nothing;
+      own.add(model.rating(p, q), row.values[i]);
+      mean.add(baselines.mean(), row.values[i]);
+      biases.add(baselines.predict(u, item), row.values[i]);
+      ++counts.ratings;
+      counts.unknown_users += u >= users;
+      counts.unknown_items += item >= items;
+      if (u >= users) continue;
+      const auto seen = model.seen().row(u).columns;
+      counts.trained_on += std::binary_search(seen.begin(), seen.end(), item);
+    }
+  }
+  return {{way_of("model", own), way_of("mean", mean), way_of("biases", biases)}};
+}
+
+// A user and what a good list would hold.
+struct RankedUser {
+  uint32_t user;
+  std::vector<uint32_t> relevant;  // rising
+};
+
+double mean_of_ratings(std::span<const float> values, double otherwise) {
+  if (values.empty()) return otherwise;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Users with items that they have not seen in training, rated at or above what was asked for, or
+// the mean of what they rated in training.
+std::vector<RankedUser> ranked_users(const Ranks& model, const Sparse& test,
+                                     std::optional<double> least_relevant, double overall) {
+  std::vector<RankedUser> out;
+  const size_t users = model.names_of(Axis::kUser).size();
+  const size_t items = model.names_of(Axis::kItem).size();
+  for (uint32_t u = 0; u < std::min<size_t>(users, test.rows()); ++u) {
+    const Sparse::Row row = test.row(u), seen = model.seen().row(u);
+    double least = -std::numeric_limits<double>::infinity();
+    if (!model.implicit()) least = least_relevant.value_or(mean_of_ratings(seen.values, overall));
+    std::vector<uint32_t> relevant;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const bool known =
+          row.columns[i] < items &&
+          !std::binary_search(seen.columns.begin(), seen.columns.end(), row.columns[i]);
+      if (known && row.values[i] >= least) relevant.push_back(row.columns[i]);
+    }
+    if (!relevant.empty()) out.push_back({u, std::move(relevant)});
+  }
+  return out;
+}
+
+// As many items that the user has not seen, each as likely.
+std::vector<Hit> by_chance(std::span<const uint32_t> seen, uint32_t items, size_t top,
+                           uint64_t stream) {
+  std::vector<Hit> out;
+  Rng rng(1, stream);
+  std::unordered_set<uint32_t> drawn;
+  const size_t wanted = std::min<size_t>(top, items - seen.size());
+  while (out.size() < wanted) {
+    const uint32_t item = rng.below(items);
+    if (std::binary_search(seen.begin(), seen.end(), item) || !drawn.insert(item).second) continue;
+    out.push_back({item, 0});
+  }
+  return out;
+}
+
+Matrix popularity(const Ranks& model) {
+  Matrix out(model.names_of(Axis::kItem).size(), 1);
+  for (const uint32_t i : model.seen().column) out.row(i)[0] += 1;
+  return out;
+}
+
+void add_list(eval::Ranking& ranking, std::span<const Hit> found, const RankedUser& user,
+              size_t candidates) {
+  std::vector<double> ranks;
+  for (size_t place = 0; place < found.size(); ++place) {
+    if (std::binary_search(user.relevant.begin(), user.relevant.end(), found[place].row)) {
+      ranks.push_back(static_cast<double>(place));
+    }
+  }
+  ranking.add(ranks, user.relevant.size(), candidates);
+}
+
+Comparison compare_rankings(const Ranks& model, std::span<const RankedUser> asked, size_t top,
+                            const Context& context) {
+  const ItemSearch search(model, {}, top);
+  const Matrix popular = popularity(model);
+  eval::Ranking own(top), most(top), chance(top);
+  const size_t batch = ItemSearch::batch(context);
+  for (size_t begin = 0; begin < asked.size(); begin += batch) {
+    const auto block = asked.subspan(begin, std::min(batch, asked.size() - begin));
+    std::vector<uint32_t> users;
+    std::vector<std::vector<uint32_t>> seen;
+    Matrix ones(block.size(), 1);
+    for (const RankedUser& a : block) {
+      const auto columns = model.seen().row(a.user).columns;
+      ones.row(users.size())[0] = 1;
+      users.push_back(a.user);
+      seen.emplace_back(columns.begin(), columns.end());
+    }
+    const auto found = search.ask(users, false, context);
+    const auto frequent = highest_products(popular, ones, seen, {.top = top}, context);
+    for (size_t b = 0; b < block.size(); ++b) {
+      const size_t candidates = popular.rows() - seen[b].size();
+      add_list(own, found[b], block[b], candidates);
+      add_list(most, frequent[b], block[b], candidates);
+      add_list(chance, by_chance(seen[b], static_cast<uint32_t>(popular.rows()), top, users[b]),
+               block[b], candidates);
+    }
+  }
+  return {{way_of("model", own), way_of("popularity", most), way_of("chance", chance)}};
+}
+
+void add_notes(const Counts& counts, Report& out) {
+  const auto say = [&](Note::Level level, std::string text) {
+    out.notes.push_back({level, std::move(text)});
+  };
+  if (counts.unknown_users + counts.unknown_items > 0) {
+    say(Note::Level::kNote,
+        count_of(counts.unknown_users, "rating") + " of users and " +
+            count_of(counts.unknown_items, "rating") +
+            " of items that the model does not know are predicted by the mean and the other's "
+            "bias");
+  }
+  if (counts.trained_on > 0) {
+    say(Note::Level::kWarning, "the model was trained on " + grouped(counts.trained_on) +
+                                   " of these " + count_of(counts.ratings, "rating") +
+                                   ", which flatters it");
+  }
+  if (counts.users == 0) {
+    say(Note::Level::kNote, "no user has a relevant rating here, so nothing is ranked");
+  }
+  const auto own = out.at("model", "recall"), popular = out.at("popularity", "recall");
+  if (out.at("rmse") && own && popular && *own < *popular) {
+    say(Note::Level::kHint,
+        "what people choose is not what they rate highest; to rank it, learn from who chose what: "
+        "als with --rating none, or --implicit where a rating says how strongly");
+  }
+}
+
+}  // namespace
+
+Report evaluate_ratings(const Ranks& model, const Sparse& test, const EvaluateOptions& options,
+                        const Context& context) {
+  Report out;
+  Counts counts;
+  const RatingBaselines baselines(model.seen());
+  Comparison errors = compare_errors(model, test, baselines, counts);
+  if (!model.implicit()) out.comparisons.push_back(std::move(errors));
+  const auto asked = ranked_users(model, test, options.relevant, baselines.mean());
+  counts.users = asked.size();
+  const auto top = static_cast<size_t>(options.top);
+  if (!asked.empty()) out.comparisons.push_back(compare_rankings(model, asked, top, context));
+  out.counts = {{"ratings", counts.ratings},
+                {"users", counts.users},
+                {"top", top},
+                {"unknown_users", counts.unknown_users},
+                {"unknown_items", counts.unknown_items},
+                {"trained_on", counts.trained_on}};
+  out.subtitle = count_of(counts.ratings, model.implicit() ? "interaction" : "rating") + " of " +
+                 count_of(counts.users, "ranked user");
+  add_notes(counts, out);
+  return out;
+}
+
+}  // namespace kith

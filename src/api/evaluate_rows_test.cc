@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// A column of a table from the others, on rows that training never saw.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "api/test_models.h"
+#include "kith/evaluate.h"
+
+namespace kith::test {
+namespace {
+
+const std::string& new_places() {
+  return shared_file("new-places.csv", [] { return places_table(80, 9); });
+}
+
+Report report_of(const EvaluateOptions& options, const std::string& file = new_places(),
+                 const Settings& reading = {}) {
+  const auto reports = evaluate(places(), {file}, options, reading, two_threads());
+  EXPECT_EQ(reports.size(), 1u);
+  return reports.front();
+}
+
+bool has_note(const Report& report, Note::Level level, std::string_view part) {
+  return std::ranges::any_of(report.notes, [&](const Note& n) {
+    return n.level == level && n.text.find(part) != std::string::npos;
+  });
+}
+
+TEST(EvaluateRows, TheRuleBeatsPopularityAndChance) {
+  const Report r = report_of({.target = "country"});
+  EXPECT_EQ(*r.at("mrr"), 1);
+  EXPECT_EQ(*r.at("hit1"), 1);
+  EXPECT_EQ(*r.at("median_rank"), 1);
+  EXPECT_LT(*r.at("popularity", "mrr"), 0.7);
+  // 1/1 + 1/2 + 1/3 + 1/4 over four.
+  EXPECT_DOUBLE_EQ(*r.at("random", "mrr"), (1 + 0.5 + 1.0 / 3 + 0.25) / 4);
+  EXPECT_DOUBLE_EQ(*r.at("random", "hit1"), 0.25);
+  EXPECT_DOUBLE_EQ(*r.at("random", "hit10"), 1);
+  EXPECT_EQ(r.count("rows"), 80u);
+  EXPECT_EQ(r.count("unseen"), 0u);
+  EXPECT_EQ(r.title, "country from the other columns, 80 rows");
+  EXPECT_EQ(r.comparisons.front().ways.front().name, "model");
+}
+
+// Each member of a set is an answer, and the others that are right are not in its way.
+TEST(EvaluateRows, EveryMemberOfASetIsRanked) {
+  const Report r = report_of({.target = "tags"});
+  EXPECT_GT(*r.at("mrr"), 0.7);
+  EXPECT_GT(*r.at("mrr"), 2 * *r.at("popularity", "mrr"));
+}
+
+TEST(EvaluateRows, NumbersAreNearerThanTheirMeanAndMedian) {
+  for (const char* target : {"year", "opened"}) {
+    const Report r = report_of({.target = target});
+    EXPECT_LT(*r.at("rmse"), *r.at("mean", "rmse")) << target;
+    EXPECT_LT(*r.at("mae"), *r.at("median", "mae")) << target;
+    EXPECT_LT(*r.at("median_error"), *r.at("median", "median_error")) << target;
+    EXPECT_FALSE(r.count("unseen"));
+    EXPECT_FALSE(r.at("mrr"));
+  }
+  // The years of four countries, twenty apart: their mean is off by about 20.
+  EXPECT_NEAR(*report_of({.target = "year"}).at("mean", "rmse"), 22, 4);
+}
+
+// As if the sources had no other columns.
+TEST(EvaluateRows, GivenSaysFromWhat) {
+  std::string fewer = "city,country\n";
+  const std::string all = bytes_of(new_places());
+  for (size_t line = all.find('\n') + 1; line < all.size(); line = all.find('\n', line) + 1) {
+    Strings cells;
+    for (size_t at = line; cells.size() < 4;) {
+      const size_t end = all.find(',', at);
+      cells.push_back(all.substr(at, end - at));
+      at = end + 1;
+    }
+    fewer += cells[1] + "," + cells[3] + "\n";
+  }
+  const TestFolder folder;
+  const Report given = report_of({.target = "city", .given = "country"});
+  const Report alone = report_of({.target = "city"}, folder.write("fewer.csv", fewer));
+  EXPECT_EQ(given.at("mrr"), alone.at("mrr"));
+  EXPECT_EQ(given.at("median_rank"), alone.at("median_rank"));
+  EXPECT_NE(given.at("mrr"), report_of({.target = "city"}).at("mrr"));
+  EXPECT_EQ(given.title, "city from country, 80 rows");
+  EXPECT_EQ(report_of({.target = "city", .given = "country,twin"}).at("mrr"),
+            report_of({.target = "city", .given = "twin,country,city"}).at("mrr"));
+  expect_part("countri", usage_error([] { report_of({.target = "city", .given = "countri"}); }));
+}
+
+TEST(EvaluateRows, WithTheTableOfTrainingSkipGramIsMeasuredToo) {
+  const Report plain = report_of({.target = "country"});
+  EXPECT_FALSE(plain.at("skip-gram", "mrr"));
+  EXPECT_TRUE(has_note(plain, Note::Level::kHint, "with --train and the table it was trained on"));
+  const Report beside = report_of({.target = "country", .train = places_file()});
+  ASSERT_TRUE(beside.at("skip-gram", "mrr"));
+  EXPECT_GT(*beside.at("skip-gram", "mrr"), *beside.at("popularity", "mrr"));
+  EXPECT_EQ(beside.at("mrr"), plain.at("mrr"));
+  EXPECT_FALSE(has_note(beside, Note::Level::kHint, "with --train"));
+  io_error([] { report_of({.target = "country", .train = "/nonexistent.csv"}); });
+}
+
+TEST(EvaluateRows, TextsThatHoldTheAnswerAreTold) {
+  const Report clean = report_of({.target = "country"});
+  EXPECT_TRUE(clean.shares.empty());
+  const TestFolder folder;
+  const std::string leaky = folder.write("leaky.csv",
+                                         "city,country,notes\n"
+                                         "Rome,Italy,somewhere in italy\n"
+                                         "Lima,Peru,somewhere else\n"
+                                         "Nice,France,nowhere\n"
+                                         "Osaka,Japan,a place of Japan\n");
+  const Report r = report_of({.target = "country"}, leaky);
+  ASSERT_EQ(r.shares.size(), 1u);
+  EXPECT_EQ(r.shares[0].first, "notes");
+  EXPECT_DOUBLE_EQ(r.shares[0].second, 0.5);
+  EXPECT_TRUE(has_note(r, Note::Level::kWarning,
+                       "in 50 % of the rows the text in column notes holds the country, word for "
+                       "word"));
+  // Not if the text is not given.
+  EXPECT_TRUE(report_of({.target = "country", .given = "city"}, leaky).shares.empty());
+}
+
+TEST(EvaluateRows, ValuesThatTrainingNeverSawAreCounted) {
+  const TestFolder folder;
+  const Report r =
+      report_of({.target = "country"},
+                folder.write("a.csv", "city,country\nRome,Italy\nBern,Switzerland\nLima,\n"));
+  EXPECT_EQ(r.count("rows"), 2u);
+  EXPECT_EQ(r.count("unseen"), 1u);
+  EXPECT_EQ(r.title,
+            "country from the other columns, 2 rows; 1 have a value that training never saw");
+  expect_part("no row has a value of country that the model knows", input_error([&] {
+                report_of({.target = "country"},
+                          folder.write("b.csv", "city,country\nBern,Switzerland\n"));
+              }));
+}
+
+TEST(EvaluateRows, SaysWhatItNeeds) {
+  const TestFolder folder;
+  EXPECT_EQ(usage_error([] { report_of({}); }),
+            "say which column to predict with --target, such as --target notes");
+  expect_part("country", usage_error([] { report_of({.target = "contry"}); }));
+  expect_part("it has no column country to compare with", input_error([&] {
+                report_of({.target = "country"}, folder.write("a.csv", "city\nRome\n"));
+              }));
+}
+
+TEST(EvaluateRows, SettingsOfReadingCount) {
+  const TestFolder folder;
+  const std::string file = folder.write("a.csv", "city#country\nRome#Italy\nLima#Peru\n");
+  EXPECT_EQ(report_of({.target = "country"}, file, {text("delimiter", "#")}).count("rows"), 2u);
+  usage_error([&] { report_of({.target = "country"}, file, {text("colour", "#")}); });
+}
+
+TEST(EvaluateRows, TellsWhatItCouldNotRead) {
+  const TestFolder folder;
+  Events events;
+  const std::string file = folder.write("a.csv", "city,country,year\nRome,Italy,soon\n");
+  evaluate(places(), {file}, {.target = "country"}, {}, two_threads(), &events);
+  EXPECT_TRUE(events.noted("\"soon\" is not a number and counts as missing"));
+}
+
+TEST(EvaluateRows, StopsWhenAsked) {
+  Context context(1);
+  context.cancel();
+  message_of(ErrorKind::kCancelled,
+             [&] { evaluate(places(), {new_places()}, {.target = "country"}, {}, context); });
+}
+
+}  // namespace
+}  // namespace kith::test

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/models.h"
+
+#include "api/opened.h"
+#include "core/error.h"
+#include "data/dataset.h"
+#include "models/model.h"
+
+namespace kith {
+namespace {
+
+ModelDescription described(const ModelInfo& info) {
+  const auto made = info.make();
+  ModelDescription out{info.name,
+                       info.summary,
+                       info.data ? info.data->name : std::string_view(),
+                       made->settings(),
+                       {}};
+  for (const Can what : {Can::kCompareVectors, Can::kCompleteRows, Can::kRateItems, Can::kUpdate,
+                         Can::kTrainFurther}) {
+    if (is_able(*made, what)) out.can.push_back(what);
+  }
+  return out;
+}
+
+const DataKind& kind_called(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const DataKind* kind : data_kinds()) {
+    if (kind->name == name) return *kind;
+    names.push_back(kind->name);
+  }
+  throw fault(ErrorKind::kUsage, "there is no kind of data called {}; there are {}", name,
+              fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::vector<ModelDescription> available_models() {
+  std::vector<ModelDescription> out;
+  for (const ModelInfo& info : models()) out.push_back(described(info));
+  return out;
+}
+
+ModelDescription describe_model(std::string_view name) { return described(model(name)); }
+
+bool is_model(std::string_view name) { return find_model(name) != nullptr; }
+
+std::vector<std::string_view> available_data() {
+  std::vector<std::string_view> out;
+  for (const DataKind* kind : data_kinds()) out.push_back(kind->name);
+  return out;
+}
+
+std::vector<FieldGroup> data_settings(std::string_view kind) {
+  return groups_of(kind_called(kind).reader()->settings());
+}
+
+std::vector<FieldGroup> reading_settings(std::string_view kind) {
+  return groups_of(kind_called(kind).reader()->reading());
+}
+
+std::string_view guess_kind(const std::string& source) { return kind_of(source).name; }
+
+}  // namespace kith

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/plan.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "api/opened.h"
+#include "api/reading.h"
+#include "core/error.h"
+#include "io/file.h"
+#include "io/vector_formats.h"
+#include "kith/files.h"
+#include "kith/models.h"
+#include "kith/text.h"
+
+namespace kith {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first model in the list that learns from such data.
+const ModelInfo& model_of_kind(const DataKind& kind) {
+  const auto all = models();
+  return *std::ranges::find(all, &kind, &ModelInfo::data);
+}
+
+std::string without_compression(const std::string& name) {
+  const fs::path path(name), end = path.extension();
+  return end == ".gz" || end == ".zst" || end == ".zstd" ? path.stem().string() : name;
+}
+
+// corpora/news.txt.gz -> news.kith, here.
+std::string default_output(const std::string& source) {
+  if (is_database(source)) return "table.kith";
+  fs::path path = without_compression(fs::path(source).filename().string());
+  if (source == "-" || path.empty()) return "vectors.kith";
+  if (path.extension() != ".kith") path = path.stem();
+  return path.string() + ".kith";
+}
+
+bool holds_tensors(const std::string& path) {
+  const auto source = open_source(path);
+  const std::span<const char> start = source->next();
+  return is_safetensors({start.data(), start.size()});
+}
+
+void check_sources(const std::vector<std::string>& sources) {
+  if (sources.empty()) throw fault(ErrorKind::kUsage, "there is nothing to learn from");
+  for (const std::string& source : sources) {
+    std::error_code none;
+    if (source == "-" || is_database(source)) continue;
+    if (!fs::exists(source, none)) throw fault(ErrorKind::kIo, "{}: there is no such file", source);
+    if (fs::is_directory(source, none)) {
+      throw fault(ErrorKind::kIo, "{}: this is a folder; name the files in it", source);
+    }
+    if (fs::is_regular_file(source, none) && holds_tensors(source)) {
+      throw fault(ErrorKind::kInput,
+                  "{}: this is a model, and no data to learn from; kith info tells what is in it, "
+                  "and --from goes on from it",
+                  source);
+    }
+  }
+}
+
+void check_places(const Plan::Impl& plan) {
+  const std::string& output = plan.options.output;
+  if (output == "-") {
+    throw fault(ErrorKind::kUsage,
+                "a model cannot be written to standard output: checkpoints stand beside it; name a "
+                "file with -o");
+  }
+  check_output(output, plan.sources);
+  check_output(plan.checkpoint_path(), plan.sources);
+}
+
+std::string text_setting(std::span<const Setting> settings, std::string_view name) {
+  std::string out;
+  for (const Setting& s : settings) {
+    if (s.name == name) out = detail::convert<std::string>(name, s.value);
+  }
+  return out;
+}
+
+Archive open_checkpoint(const std::string& path) {
+  if (!fs::exists(path)) {
+    throw fault(ErrorKind::kIo, "{}: there is no such checkpoint to resume; start without --resume",
+                path);
+  }
+  Archive archive = Archive::open(path);
+  if (!is_checkpoint(archive)) {
+    throw fault(ErrorKind::kInput, "{}: a finished model, not a checkpoint", path);
+  }
+  return archive;
+}
+
+// Where a run goes on from, and with which model.
+struct Origin {
+  std::string where, kind;
+  std::optional<Archive> checkpoint;
+  std::optional<Model> model;
+};
+Origin origin_of(const TrainRequest& request, const std::string& checkpoint_path) {
+  Origin out;
+  if (request.options.resume) {
+    out.where = checkpoint_path;
+    out.checkpoint = open_checkpoint(out.where);
+    out.kind = kind_of(*out.checkpoint);
+  } else if (out.where = text_setting(request.settings, "from"); !out.where.empty()) {
+    out.model = open(out.where);
+    out.kind = out.model->kind();
+  }
+  return out;
+}
+
+std::string choose_model(const TrainRequest& request, const Origin& origin) {
+  if (origin.kind.empty()) {
+    return request.model.empty() ? std::string(model_of_kind(kind_of(request.sources.front())).name)
+                                 : request.model;
+  }
+  if (!request.model.empty() && request.model != origin.kind) {
+    throw fault(ErrorKind::kUsage, "{} holds a {} model; it cannot go on as {}", origin.where,
+                origin.kind, request.model);
+  }
+  return origin.kind;
+}
+
+std::map<std::string, std::string> values_of(std::span<const Section> sections) {
+  std::map<std::string, std::string> out;
+  for (const Section& s : sections) {
+    for (const FieldInfo& f : s.fields) out[std::string(f.name)] = s.get(f.name);
+  }
+  return out;
+}
+
+// Applies what the caller said on top of what is stored; it may repeat, not contradict.
+void apply_agreeing(std::span<const Setting> said, std::span<const Section> stored,
+                    const std::string& where) {
+  const auto before = values_of(stored);
+  apply_settings(said, stored);
+  for (const auto& [name, value] : values_of(stored)) {
+    if (value == before.at(name)) continue;
+    throw fault(ErrorKind::kUsage,
+                "--{} {} contradicts {} = {} in {}; leave it out, or start anew without --resume",
+                name, shell_quoted(value), name, shell_quoted(before.at(name)), where);
+  }
+}
+
+// A model that was trained before: its settings, and those of the data it was trained on, are the
+// defaults of the new run.
+void start_from(Plan::Impl& plan, const Model& from, std::span<const Setting> said) {
+  const Model::Impl& opened = from.impl();
+  const Asked asked = opened.asked("train --from");
+  if (!opened.can<Continues>() && opened.can<Updates>()) {
+    throw fault(
+        ErrorKind::kUsage,
+        "train --from is for models that {}; {} holds {}, which takes new data in with kith "
+        "update",
+        Continues::kWhat, asked.where, asked.kind);
+  }
+  opened.ask<Continues>("train --from");
+  plan.model = clone(opened.whole(), opened.kind);
+  auto& going_on = require<Continues>(*plan.model, asked);
+  plan.base = going_on.known();
+  going_on.reopen();
+  const std::vector<Section> of_data = plan.reader->settings();
+  std::vector<Setting> stored = settings_from_toml_text(from.run_settings(), from.path());
+  std::erase_if(stored, [&](const Setting& s) {
+    return std::ranges::none_of(of_data, [&](const Section& d) { return d.find(s.name); });
+  });
+  apply_settings(stored, of_data);
+  const Section own = plan.model->settings();
+  const auto before = values_of({&own, 1});
+  apply_settings(said, plan.kept());
+  if (const auto dim = before.find("dim"); dim != before.end() && own.get("dim") != dim->second) {
+    throw fault(ErrorKind::kUsage, "--dim {} contradicts dim = {} of {}; leave it out",
+                own.get("dim"), dim->second, from.path());
+  }
+}
+
+void start_from_checkpoint(Plan::Impl& plan, std::span<const Setting> said) {
+  plan.model = plan.info->make();
+  const std::vector<Section> stored = plan.kept();
+  const std::string where = plan.checkpoint->where();
+  apply_settings(settings_from_toml_text(plan.checkpoint->metadata_at("run"), where), stored);
+  apply_agreeing(said, stored, where);
+  if (plan.run.from.empty()) return;
+  const Model from = open(plan.run.from);
+  plan.base = from.impl().ask<Continues>("train --from").known();
+}
+
+const ModelInfo& trainable(std::string_view name) {
+  const ModelInfo& out = model(name);
+  if (out.data) return out;
+  throw fault(ErrorKind::kUsage, "{} cannot be trained: they are {}", out.name, out.summary);
+}
+
+}  // namespace
+
+std::vector<Section> Plan::Impl::kept() {
+  std::vector<Section> out{{"The run", run}};
+  for (Section& s : reader->settings()) out.push_back(std::move(s));
+  out.push_back(model->settings());
+  return out;
+}
+
+std::string Plan::Impl::scratch_folder() const {
+  if (!options.scratch.empty()) return options.scratch;
+  const auto folder = fs::path(options.output).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+std::string Plan::Impl::schema_path() const {
+  fs::path path = options.output;
+  if (path.extension() == ".kith") path.replace_extension();
+  return path.string() + ".schema.json";
+}
+
+std::unique_ptr<Dataset> read_data(Plan::Impl& plan, const Context& context, Observer* observer) {
+  const Stopwatch watch;
+  ReadRequest request;
+  request.sources = plan.sources;
+  request.scratch = plan.scratch_folder();
+  request.schema_path = plan.schema_path();
+  request.wishes = plan.model->wishes();
+  request.base = plan.base;
+  auto out = read_watched(*plan.reader, std::move(request), context, observer);
+  if (observer) {
+    Profile profile = out->profile();
+    profile.seconds = watch.seconds();
+    observer->on(profile);
+  }
+  return out;
+}
+
+std::vector<FieldGroup> train_settings(std::string_view name) {
+  RunOptions run;
+  std::vector<FieldGroup> out{Section("The run", run)};
+  const auto add = [&](const std::vector<FieldGroup>& groups) {
+    out.insert(out.end(), groups.begin(), groups.end());
+  };
+  if (!name.empty()) {
+    const ModelInfo& info = trainable(name);
+    add(groups_of(info.data->reader()->settings()));
+    out.push_back(info.make()->settings());
+    return out;
+  }
+  for (const DataKind* kind : data_kinds()) add(groups_of(kind->reader()->settings()));
+  for (const ModelInfo& info : models()) {
+    if (info.data) out.push_back(info.make()->settings());
+  }
+  return out;
+}
+
+std::string model_for(const TrainRequest& request) {
+  check_sources(request.sources);
+  const std::string output = request.options.output.empty()
+                                 ? default_output(request.sources.front())
+                                 : request.options.output;
+  return choose_model(request, origin_of(request, output + ".checkpoint"));
+}
+
+Plan plan(const TrainRequest& request, Observer* observer) {
+  auto out = std::make_unique<Plan::Impl>();
+  out->available = available_memory();
+  check_sources(request.sources);
+  out->sources = request.sources;
+  out->options = request.options;
+  if (out->options.output.empty()) out->options.output = default_output(request.sources.front());
+  if (!out->options.max_memory.empty()) parse_size("max-memory", out->options.max_memory);
+
+  Origin origin = origin_of(request, out->checkpoint_path());
+  out->info = &trainable(choose_model(request, origin));
+  out->chosen = request.model.empty() && origin.kind.empty();
+  out->reader = out->info->data->reader();
+  if (origin.checkpoint) {
+    out->checkpoint = std::move(origin.checkpoint);
+    start_from_checkpoint(*out, request.settings);
+  } else if (origin.model) {
+    start_from(*out, *origin.model, request.settings);
+  } else {
+    out->model = out->info->make();
+    apply_settings(request.settings, out->kept());
+  }
+  out->settings = to_toml(out->kept());
+  check_places(*out);
+
+  if (out->chosen && observer) {
+    const std::string& source = out->sources.front();
+    observer->on(Choice{source == "-" ? "standard input" : shown_source(source),
+                        std::string(out->info->data->noun), std::string(out->info->name),
+                        std::string(out->info->summary)});
+  }
+  if (!out->checkpoint && observer && fs::exists(out->checkpoint_path())) {
+    observer->on(Note{Note::Level::kWarning,
+                      out->checkpoint_path() +
+                          " is left from an unfinished run; --resume would go on from it, and the "
+                          "next checkpoint replaces it"});
+  }
+  return Plan(std::move(out));
+}
+
+Plan::Plan(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+Plan::~Plan() = default;
+std::string_view Plan::model() const { return impl_->info->name; }
+std::string_view Plan::data() const { return impl_->info->data->name; }
+const std::string& Plan::output() const { return impl_->options.output; }
+std::string Plan::checkpoint_path() const { return impl_->checkpoint_path(); }
+const std::string& Plan::settings() const { return impl_->settings; }
+bool Plan::chosen() const { return impl_->chosen; }
+
+}  // namespace kith

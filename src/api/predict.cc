@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/predict.h"
+
+#include <filesystem>
+
+#include "api/opened.h"
+#include "api/rating_names.h"
+#include "api/rows.h"
+#include "core/error.h"
+#include "core/waiting.h"
+#include "data/ratings/rating_columns.h"
+#include "data/table/cells.h"
+#include "io/utf8.h"
+
+namespace kith {
+namespace {
+
+constexpr std::string_view kQuestion = "predict";
+
+void check_can_predict(const Model::Impl& model) {
+  if (model.can<CompletesRows>() || model.can<Ranks>()) return;
+  refuse_question(model.asked(kQuestion), CompletesRows::kWhat, Ranks::kWhat);
+}
+
+size_t target_of(const RowAsker& rows, const std::string& named) {
+  size_t out = rows.model().target();
+  if (!named.empty()) {
+    out = rows.encoding().group(named);
+  } else if (out == Encoding::npos) {
+    throw fault(ErrorKind::kUsage, "say which column to fill with --target");
+  }
+  rows.check_target(out);
+  return out;
+}
+
+// Ratings for pairs of names. Of whom the model does not know it says what it would of anybody: the
+// mean and the other's bias.
+class PairPredictor {
+ public:
+  explicit PairPredictor(const Ranks& model)
+      : model_(model),
+        names_(model, nullptr),
+        nobody_(model.fold_in(Axis::kUser, {})),
+        nothing_(model.fold_in(Axis::kItem, {})) {}
+
+  Prediction ask(const std::string& user, const std::string& item) {
+    const auto u = names_.find(Axis::kUser, user), i = names_.find(Axis::kItem, item);
+    const auto p = u ? model_.scoring_row(Axis::kUser, *u, user_room_) : nobody_;
+    const auto q = i ? model_.scoring_row(Axis::kItem, *i, item_room_) : nothing_;
+    Prediction out;
+    out.target = "rating";
+    PredictedNumber& number = out.number.emplace();
+    number.mean = model_.rating(p, q);
+    number.deviation = model_.deviation(p, q);
+    number.text = fmt::format("{:.6g}", number.mean);
+    out.user = user;
+    out.item = item;
+    out.known_user = u.has_value();
+    out.known_item = i.has_value();
+    return out;
+  }
+  bool tells_deviation() const { return model_.deviation(nobody_, nothing_).has_value(); }
+
+ private:
+  const Ranks& model_;
+  RatingNames names_;
+  std::vector<float> nobody_, nothing_, user_room_, item_room_;
+};
+
+Prediction predict_pair(const Ranks& model, const std::vector<std::string>& terms) {
+  const RatingNames names(model, nullptr);
+  std::optional<std::string> user, item;
+  for (const std::string& term : terms) {
+    const auto thing = names.named(term);
+    if (!thing) {
+      throw fault(ErrorKind::kUsage, "{}: a pair is given as {}=... {}=...", shown(term),
+                  model.column_of(Axis::kUser), model.column_of(Axis::kItem));
+    }
+    auto& place = thing->axis == Axis::kUser ? user : item;
+    if (place) {
+      throw fault(ErrorKind::kUsage, "{}: one user and one item at a time; many pairs: a file",
+                  shown(term));
+    }
+    place = thing->id;
+  }
+  if (!user || !item) {
+    throw fault(ErrorKind::kUsage, "name a user and an item, such as user=42 item=Alien");
+  }
+  return PairPredictor(model).ask(*user, *item);
+}
+
+PredictedRows predict_pairs(const Ranks& model, const std::vector<std::string>& sources,
+                            std::span<const Setting> reading, const Context& context,
+                            const std::function<void(const PredictedRow&)>& row) {
+  TableOptions table;
+  RatingsOptions columns;
+  const std::array sections{Section("The table", table), Section("The ratings", columns)};
+  apply_settings(reading, sections);
+  columns.implicit = true;  // pairs need no rating
+  const Waiting waiting(context);
+  const auto reader = open_ratings_for(model.column_of(Axis::kUser), model.column_of(Axis::kItem),
+                                       sources, table, columns);
+  const RatingColumns at = find_rating_columns(reader->columns(), columns, sources.front());
+  PairPredictor predictor(model);
+  PredictedRows out;
+  out.deviations = predictor.tells_deviation();
+  const auto text = [](const Cell& cell) {
+    return std::string(cell ? trimmed(*cell) : std::string_view());
+  };
+  for (std::vector<Cell> cells; reader->next(cells);) {
+    context.check();
+    const Prediction answer = predictor.ask(text(cells[at.user]), text(cells[at.item]));
+    ++out.rows;
+    out.unknown_users += !answer.known_user;
+    out.unknown_items += !answer.known_item;
+    row({reader->columns(), cells, answer});
+  }
+  return out;
+}
+
+PredictedRows predict_cells(const Model::Impl& model, const std::vector<std::string>& sources,
+                            const PredictOptions& options, std::span<const Setting> reading,
+                            const Context& context,
+                            const std::function<void(const PredictedRow&)>& row,
+                            Observer* observer) {
+  RowAsker asker(model, kQuestion);
+  const size_t target = target_of(asker, options.target);
+  GroupedRows rows(asker.encoding(), sources, reading, context, observer);
+  PredictedRows out;
+  std::vector<Cell> cells;
+  while (rows.next()) {
+    cells.assign(rows.cells().begin(), rows.cells().end());
+    cells[target].reset();
+    ++out.rows;
+    row({rows.columns(), rows.raw(),
+         asker.predict(asker.see(cells), target, static_cast<size_t>(options.top.value_or(1)))});
+  }
+  return out;
+}
+
+}  // namespace
+
+Prediction predict(const Model& model, const std::vector<std::string>& terms,
+                   const PredictOptions& options) {
+  const Model::Impl& opened = model.impl();
+  check_can_predict(opened);
+  if (!opened.can<CompletesRows>()) return predict_pair(opened.ask<Ranks>(kQuestion), terms);
+  RowAsker rows(opened, kQuestion);
+  const size_t target = target_of(rows, options.target);
+  RowAsker::Cells cells = rows.cells(terms);
+  cells[target].reset();
+  return rows.predict(rows.see(cells), target, static_cast<size_t>(options.top.value_or(10)));
+}
+
+PredictedRows predict_rows(const Model& model, const std::vector<std::string>& sources,
+                           const PredictOptions& options, std::span<const Setting> reading,
+                           const Context& context,
+                           const std::function<void(const PredictedRow&)>& row,
+                           Observer* observer) {
+  const Model::Impl& opened = model.impl();
+  check_can_predict(opened);
+  if (opened.can<CompletesRows>()) {
+    return predict_cells(opened, sources, options, reading, context, row, observer);
+  }
+  return predict_pairs(opened.ask<Ranks>(kQuestion), sources, reading, context, row);
+}
+
+bool tells_deviation(const Model& model) {
+  if (!model.impl().can<Ranks>()) return false;
+  return PairPredictor(model.impl().ask<Ranks>(kQuestion)).tells_deviation();
+}
+
+bool are_sources(const Model& model, const std::vector<std::string>& words) {
+  if (words.empty()) return false;
+  const std::string& first = words.front();
+  std::error_code none;
+  if (first == "-" || is_database(first) || std::filesystem::exists(first, none)) return true;
+  const Model::Impl& opened = model.impl();
+  const bool value = first.find('=') != std::string::npos ||
+                     (opened.can<CompletesRows>() && RowAsker(opened, kQuestion).knows(first));
+  if (!value && first.find_first_of("./") != std::string::npos) {
+    throw fault(ErrorKind::kIo, "{}: there is no such file, and no column has this value", first);
+  }
+  return false;
+}
+
+}  // namespace kith

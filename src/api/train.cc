@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// From data to a model file: read, check, train, keep checkpoints, check again, save.
+#include "kith/train.h"
+
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "api/opened.h"
+#include "api/plan.h"
+#include "api/self_check.h"
+#include "api/training.h"
+#include "core/error.h"
+#include "kith/text.h"
+
+namespace kith {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Refuses what cannot end well.
+void check_memory(const Plan::Impl& plan, const Dataset& data, const Job& job, Observer* observer) {
+  Memory memory;
+  memory.needed = data.bytes() + plan.model->memory_needed(data, job);
+  memory.asked = !plan.options.max_memory.empty();
+  memory.limit = memory.asked ? parse_size("max-memory", plan.options.max_memory) : plan.available;
+  if (memory.limit && memory.needed > *memory.limit) {
+    throw fault(
+        ErrorKind::kLimit, "training needs about {} of memory but {} {}; {}",
+        in_bytes(static_cast<double>(memory.needed)), in_bytes(static_cast<double>(*memory.limit)),
+        memory.asked ? "is the limit (--max-memory)" : "is available", data.kind().to_save_memory);
+  }
+  if (observer) observer->on(memory);
+}
+
+// What the file says beyond the model itself. Nothing here may depend on time, machine or number
+// of threads: a deterministic run gives the same file everywhere.
+std::map<std::string, std::string> metadata_of(const Plan::Impl& plan, const Dataset& data) {
+  std::map<std::string, std::string> out = data.metadata();
+  out["run"] = plan.settings;
+  out["fingerprint"] = fmt::format("{:016x}", data.fingerprint());
+  return out;
+}
+
+// The checkpoint of this run. One that another run left under the same name is not touched before
+// there is a new one, and never loaded.
+class Checkpoints {
+ public:
+  Checkpoints(const Plan::Impl& plan, const std::map<std::string, std::string>& metadata,
+              Observer* observer)
+      : plan_(plan), metadata_(metadata), observer_(observer) {}
+
+  void resume() {
+    const std::string stored = plan_.checkpoint->metadata_at("fingerprint");
+    if (stored != metadata_.at("fingerprint")) {
+      throw fault(ErrorKind::kInput,
+                  "{}: made from other data than {}; resume with the very same {}, or start anew "
+                  "without --resume",
+                  plan_.checkpoint_path(), shown_source(plan_.sources.front()),
+                  is_database(plan_.sources.front())
+                      ? "rows in the same order (a primary key, or ORDER BY in the query)"
+                      : "files");
+    }
+    restore_checkpoint(*plan_.model, plan_.info->name, *plan_.checkpoint);
+    own_ = true;
+  }
+  void write() {
+    save_model(*plan_.model, plan_.info->name, plan_.checkpoint_path(), true, metadata_);
+    own_ = true;
+    since_.restart();
+    if (observer_) observer_->on(Checkpoint{plan_.checkpoint_path(), ""});
+  }
+  void write_if_due(const Progress& p) {
+    const auto every = static_cast<double>(plan_.options.checkpoint_every);
+    if (every == 0 || p.done >= p.total || since_.seconds() < every) return;
+    try {
+      write();
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::kDiverged) throw;  // the trainer rolls back
+      // The work goes on: the last checkpoint is whole, and the disk may have room again later.
+      since_.restart();
+      if (observer_) observer_->on(Checkpoint{plan_.checkpoint_path(), e.what()});
+    }
+  }
+  bool roll_back() {
+    if (!own_) return false;
+    restore_checkpoint(*plan_.model, plan_.info->name, Archive::open(plan_.checkpoint_path()));
+    return true;
+  }
+  void remove() {
+    std::error_code none;
+    if (own_) fs::remove(plan_.checkpoint_path(), none);
+  }
+  bool own() const { return own_; }
+
+ private:
+  const Plan::Impl& plan_;
+  const std::map<std::string, std::string>& metadata_;
+  Observer* observer_;
+  Stopwatch since_;
+  bool own_ = false;  // written or resumed by this run
+};
+
+// Trains and saves; true if it came to its end.
+bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& checkpoints,
+                    const std::map<std::string, std::string>& metadata, Observer* observer,
+                    Trained& out) {
+  TrainingReport report(observer, out.unit, out.size, plan.checkpoint.has_value());
+  job.on_progress = [&](const Progress& p) {
+    report.update(p);
+    checkpoints.write_if_due(p);
+  };
+  job.restore = [&] { return checkpoints.roll_back(); };
+  const Stopwatch watch;
+  plan.model->fit(data, job, true);
+  out.training = watch.seconds();
+  out.loss = report.loss();
+  out.epochs = report.epochs_done();
+  out.per_second = report.per_second();
+  const std::vector<double>& scores = plan.model->state().held_out;
+  if (!scores.empty()) out.first_held_out = scores.front();
+  out.held_out = report.held_out();
+  if (!plan.model->finished()) {
+    checkpoints.write();
+    return false;
+  }
+  plan.model->check_finite();
+  if (observer) observer->on(examples_of(*plan.model, job.seed, job));
+  save_model(*plan.model, plan.info->name, plan.options.output, false, metadata);
+  checkpoints.remove();
+  return true;
+}
+
+}  // namespace
+
+Trained train(Plan planned, Context& context, Observer* observer) {
+  const Stopwatch watch;
+  Plan::Impl& plan = planned.impl();
+  Job job(context);
+  job.seed = static_cast<uint64_t>(plan.run.seed);
+  job.deterministic = plan.run.deterministic;
+  const std::unique_ptr<Dataset> data = read_data(plan, context, observer);
+  check_memory(plan, *data, job, observer);
+  // The data may be given up on the way.
+  const std::map<std::string, std::string> metadata = metadata_of(plan, *data);
+  Checkpoints checkpoints(plan, metadata, observer);
+  if (plan.checkpoint) checkpoints.resume();
+  Trained out;
+  out.model = plan.info->name;
+  out.output = plan.options.output;
+  out.unit = data->kind().unit;
+  out.example = data->example();
+  out.rates = dynamic_cast<const Ranks*>(plan.model.get()) != nullptr;
+  out.size = data->size();
+  out.vectors = data->vectors();
+  try {
+    out.finished = train_and_save(plan, *data, job, checkpoints, metadata, observer, out);
+  } catch (const Error& e) {
+    if (checkpoints.own() && e.kind() != ErrorKind::kDiverged && observer) {
+      observer->on(Note{
+          Note::Level::kNote,
+          plan.checkpoint_path() + " is kept; once the cause is gone, --resume goes on from it"});
+    }
+    throw;
+  }
+  out.seconds = watch.seconds();
+  return out;
+}
+
+}  // namespace kith

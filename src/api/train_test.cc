@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+// From data to a model file: what is told, what is kept, and what an interrupted run becomes.
+#include "kith/train.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "api/test_models.h"
+
+namespace kith::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Everything that is exported, as text with every digit.
+std::string vectors_in(const std::string& path) {
+  const std::string out = path + ".csv";
+  export_vectors(open(path), out, VectorFormat::kCsv, two_threads());
+  std::string bytes = bytes_of(out);
+  fs::remove(out);
+  return bytes;
+}
+
+// Does something when a run has reported for the n-th time.
+class DoesAt : public Events {
+ public:
+  DoesAt(size_t report, std::function<void()> action)
+      : report_(report), action_(std::move(action)) {}
+  using Events::on;
+  void on(const Training& e) override {
+    Events::on(e);
+    if (trainings.size() == report_) action_();
+  }
+
+ private:
+  size_t report_;
+  std::function<void()> action_;
+};
+
+class TrainTest : public ::testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::string write(const std::string& name, std::string_view bytes) const {
+    return folder_.write(name, bytes);
+  }
+  TrainRequest words_to(const std::string& name, const Settings& more = {}) const {
+    return request("word2vec", text_file(), path(name), quick_words() + more);
+  }
+
+  TestFolder folder_;
+};
+
+// --- What is told ---
+
+TEST_F(TrainTest, EventsComeInTheirOrder) {
+  TrainRequest asked = words_to("a.kith");
+  asked.model = "";
+  Events events;
+  train_now(asked, 1, &events);
+  EXPECT_EQ(events.order, (Strings{"choice", "profile", "memory", "training", "examples"}));
+
+  const Profile& profile = events.profiles.at(0);
+  EXPECT_EQ(profile.data, "text");
+  EXPECT_EQ(profile.unit, "word");
+  EXPECT_EQ(profile.size + profile.held_out, 1500u * 12);
+  EXPECT_EQ(profile.bytes, topic_text().size());
+
+  const Examples& examples = events.examples.at(0);
+  EXPECT_EQ(examples.vectors, kTopics.size() * kTopicWords + 1);
+  EXPECT_EQ(examples.zero, 0u);
+  EXPECT_EQ(examples.near.size(), 3u);
+  for (const Examples::Near& near : examples.near) EXPECT_EQ(near.to.size(), 4u) << near.name;
+}
+
+TEST_F(TrainTest, TrainingTellsHowFarItIs) {
+  Events events;
+  const Trained done = train_now(words_to("a.kith", {number("holdout", 0.1)}), 1, &events);
+  uint64_t before = 0;
+  int closed = 0;
+  for (const Training& t : events.trainings) {
+    EXPECT_GE(t.done, before);
+    EXPECT_LE(t.done, t.total);
+    EXPECT_EQ(t.epochs, 4);
+    EXPECT_EQ(t.unit, "word");
+    closed += t.epoch_done;
+    before = t.done;
+  }
+  EXPECT_EQ(closed, 4);
+  EXPECT_EQ(events.trainings.back().epoch, 4);
+  EXPECT_EQ(events.trainings.back().done, events.trainings.back().total);
+  EXPECT_EQ(events.trainings.back().held_out, done.held_out);
+  EXPECT_GT(events.trainings.front().lr, events.trainings.back().lr);
+}
+
+TEST_F(TrainTest, TellsWhatItDid) {
+  const Trained words_done = train_now(words_to("a.kith", {number("holdout", 0.1)}));
+  EXPECT_TRUE(words_done.finished);
+  EXPECT_EQ(words_done.model, "word2vec");
+  EXPECT_EQ(words_done.output, path("a.kith"));
+  EXPECT_EQ(words_done.unit, "word");
+  EXPECT_FALSE(words_done.rates);
+  EXPECT_EQ(words_done.vectors, kTopics.size() * kTopicWords + 1);
+  EXPECT_NEAR(words_done.epochs, 4, 1e-9);
+  EXPECT_GT(words_done.loss, 0);
+  EXPECT_LT(*words_done.held_out, *words_done.first_held_out);
+  EXPECT_EQ(near(open(path("a.kith")), {words_done.example}, {}, two_threads()).size(), 1u);
+
+  const Trained rated = train_now(request("als", ratings_file(), path("b.kith"), quick_ratings()));
+  EXPECT_TRUE(rated.rates);
+  EXPECT_EQ(rated.unit, "rating");
+  const Model model = open(path("b.kith"));
+  EXPECT_FALSE(Recommender(model, {}).list(rated.example, {}, two_threads()).empty());
+
+  const Trained table =
+      train_now(request("feat2vec", places_file(), path("c.kith"), quick_places()));
+  EXPECT_EQ(table.unit, "row");
+  EXPECT_EQ(table.size, 396u);  // a hundredth is held out
+  EXPECT_EQ(near(open(path("c.kith")), {table.example}, {}, two_threads()).size(), 1u);
+}
+
+TEST_F(TrainTest, TheProcessKnowsWhatItTook) {
+  EXPECT_GT(peak_memory(), 1u << 20);
+  EXPECT_GT(cpu_seconds(), 0);
+}
+
+// --- Memory ---
+
+TEST_F(TrainTest, TooLittleMemorySaysWhatCanBeLowered) {
+  const auto refused = [&](TrainRequest asked) {
+    asked.options.max_memory = "1K";
+    const std::string said = message_of(ErrorKind::kLimit, [&] { train_now(asked); });
+    expect_part("is the limit (--max-memory); ", said);
+    return said;
+  };
+  expect_part("keep fewer words with --max-vocab or a higher --min-count, or lower --dim",
+              refused(words_to("a.kith")));
+  expect_part("set columns to ignore in the schema, or lower --dim",
+              refused(request("", places_file(), path("b.kith"))));
+  expect_part("lower --dim", refused(request("", ratings_file(), path("c.kith"))));
+  EXPECT_FALSE(fs::exists(path("a.kith")));
+}
+
+TEST_F(TrainTest, WhatIsNeededIsToldBeforehand) {
+  Events events;
+  train_now(words_to("a.kith"), 1, &events);
+  const Memory usual = events.memories.at(0);
+  EXPECT_FALSE(usual.asked);
+  EXPECT_GT(usual.needed, 1000u);
+  TrainRequest asked = words_to("a.kith");
+  asked.options.max_memory = "1 GB";
+  train_now(asked, 1, &events);
+  EXPECT_TRUE(events.memories.at(1).asked);
+  EXPECT_EQ(events.memories.at(1).limit, uint64_t{1} << 30);
+  EXPECT_EQ(events.memories.at(1).needed, usual.needed);
+}
+
+// --- Runs ---
+
+TEST_F(TrainTest, TheSeedMakesTheRun) {
+  for (const int64_t seed : {1, 1, 2}) {
+    train_now(words_to(fmt::format("{}.kith", seed), {whole("seed", seed)}));
+  }
+  EXPECT_EQ(bytes_of(path("1.kith")), bytes_of(words().path()));
+  EXPECT_NE(vectors_in(path("1.kith")), vectors_in(path("2.kith")));
+}
+
+TEST_F(TrainTest, ADeterministicRunGivesTheSameBytesForAnyNumberOfThreads) {
+  for (const int threads : {2, 5}) {
+    train_now(words_to("a.kith"), threads);
+    EXPECT_EQ(bytes_of(path("a.kith")), bytes_of(words().path())) << threads;
+  }
+  // Which is another way of training: its vectors are not those of the usual one.
+  train_now(words_to("a.kith", {flag("deterministic", false)}));
+  EXPECT_NE(vectors_in(path("a.kith")), vectors_in(words().path()));
+}
+
+TEST_F(TrainTest, TheScratchFolderIsWhereItIsAskedFor) {
+  TrainRequest asked = words_to("a.kith");
+  asked.options.scratch = path("none");
+  expect_part(path("none"), io_error([&] { train_now(asked); }));
+  asked.options.scratch = folder_.path();
+  EXPECT_TRUE(train_now(asked).finished);
+}
+
+// --- Interrupted, and resumed ---
+
+struct Case {
+  std::string model;
+  std::string source;
+  Settings settings;
+};
+std::vector<Case> cases() {
+  const Settings same_bits{flag("deterministic", true)};
+  return {
+      {"word2vec", text_file(), quick_words()},
+      {"feat2vec", places_file(), quick_places() + same_bits + Settings{whole("epochs", 4)}},
+      {"als", ratings_file(), quick_ratings()},
+      {"mf", ratings_file(), {whole("dim", 2), whole("epochs", 5), flag("deterministic", true)}},
+      {"bmf",
+       ratings_file(),
+       {whole("dim", 2), whole("epochs", 12), whole("burn-in", 4), whole("samples", 3)}}};
+}
+
+// Wherever it is cut, and with whatever number of threads it goes on.
+TEST_F(TrainTest, AResumedRunGivesTheBytesOfOneThatWasNotInterrupted) {
+  for (const Case& c : cases()) {
+    TrainRequest asked = request(c.model, c.source, path(c.model + ".kith"), c.settings);
+    Events whole_run;
+    train_now(asked, 1, &whole_run);
+    const std::string truth = bytes_of(asked.options.output);
+    const size_t reports = whole_run.trainings.size();
+    ASSERT_GT(reports, 3u) << c.model;
+    for (const size_t cut : {size_t{1}, reports / 2, reports - 1}) {
+      asked.options.output = path("cut.kith");
+      asked.options.resume = false;
+      Context context(1);
+      CancelsAt cancels(context, cut);
+      const Trained stopped = train(plan(asked), context, &cancels);
+      ASSERT_FALSE(stopped.finished) << c.model << " " << cut;
+      EXPECT_FALSE(fs::exists(path("cut.kith")));
+      EXPECT_EQ(cancels.checkpoints.size(), 1u);
+      EXPECT_EQ(cancels.checkpoints.at(0).path, path("cut.kith.checkpoint"));
+      EXPECT_EQ(cancels.checkpoints.at(0).failure, "");
+      TrainRequest again = request("", c.source, path("cut.kith"));
+      again.options.resume = true;
+      EXPECT_TRUE(train_now(again, 2).finished);
+      EXPECT_EQ(bytes_of(path("cut.kith")), truth) << c.model << " cut at report " << cut;
+      EXPECT_FALSE(fs::exists(path("cut.kith.checkpoint")));
+      fs::remove(path("cut.kith"));
+    }
+  }
+}
+
+TEST_F(TrainTest, OnlyTheSameDataGoOn) {
+  Context context(1);
+  CancelsAt cancels(context, 1);
+  train(plan(words_to("a.kith")), context, &cancels);
+  TrainRequest again = request("", write("other.txt", topic_text(1500, 2)), path("a.kith"));
+  again.options.resume = true;
+  EXPECT_EQ(input_error([&] { train_now(again); }),
+            path("a.kith.checkpoint") + ": made from other data than " + path("other.txt") +
+                "; resume with the very same files, or start anew without --resume");
+  EXPECT_TRUE(fs::exists(path("a.kith.checkpoint")));
+}
+
+TEST_F(TrainTest, EpochsOfAResumedRunAreItsOwn) {
+  const TrainRequest asked = words_to("a.kith");
+  Events all;
+  train_now(asked, 1, &all);
+  Context context(1);
+  CancelsAt half(context, all.trainings.size() / 2);
+  const Trained first = train(plan(asked), context, &half);
+  TrainRequest again = asked;
+  again.options.resume = true;
+  const Trained second = train_now(again);
+  EXPECT_GT(first.epochs, 1);
+  EXPECT_GT(second.epochs, 1);
+  // Up to its first report nobody knows what a run did itself.
+  EXPECT_LE(first.epochs + second.epochs, 4 + 1e-9);
+  EXPECT_GT(first.epochs + second.epochs, 3.5);
+}
+
+// The reader of ratings looks up after some thousand rows.
+TEST_F(TrainTest, CancelledWhileReadingThereIsNothingToKeep) {
+  std::string rows(kRatingsHeader);
+  for (int i = 0; i < 20000; ++i) rows += fmt::format("u{},i{},3,1\n", i / 50, i % 50);
+  struct Cancels : Events {
+    explicit Cancels(Context& c) : context(c) {}
+    using Events::on;
+    void on(const Reading& e) override {
+      Events::on(e);
+      context.cancel();
+    }
+    Context& context;
+  };
+  Context context(1);
+  Cancels cancels(context);
+  context.cancel();
+  const TrainRequest asked = request("als", write("a.csv", rows), path("a.kith"));
+  message_of(ErrorKind::kCancelled, [&] { train(plan(asked), context, &cancels); });
+  context.reset();
+  EXPECT_TRUE(train(plan(asked), context).finished);
+  fs::remove(path("a.kith"));
+  // The first call tells how far it is, the second notices.
+  std::string twice = rows;
+  for (int i = 0; i < 20000; ++i) twice += fmt::format("u{},i{},3,1\n", i / 50, 50 + i % 50);
+  const TrainRequest longer = request("als", write("b.csv", twice), path("a.kith"));
+  message_of(ErrorKind::kCancelled, [&] { train(plan(longer), context, &cancels); });
+  ASSERT_EQ(cancels.readings.size(), 1u);
+  EXPECT_GT(cancels.readings[0].bytes, 0u);
+  EXPECT_GT(cancels.readings[0].share, 0);
+  EXPECT_LE(cancels.readings[0].share, 1);
+  EXPECT_FALSE(fs::exists(path("a.kith")) || fs::exists(path("a.kith.checkpoint")));
+}
+
+// --- Checkpoints ---
+
+// A second of a run passes while its observer sleeps.
+void sleep_past_a_second() { std::this_thread::sleep_for(std::chrono::milliseconds(1050)); }
+
+TEST_F(TrainTest, ACheckpointIsWrittenWhenItIsTime) {
+  TrainRequest asked = words_to("a.kith");
+  asked.options.checkpoint_every = 1;
+  DoesAt sleeps(1, sleep_past_a_second);
+  EXPECT_TRUE(train_now(asked, 1, &sleeps).finished);
+  ASSERT_EQ(sleeps.checkpoints.size(), 1u);
+  EXPECT_EQ(sleeps.checkpoints[0].path, path("a.kith.checkpoint"));
+  EXPECT_EQ(sleeps.checkpoints[0].failure, "");
+  EXPECT_FALSE(fs::exists(path("a.kith.checkpoint")));  // the model is there
+  EXPECT_EQ(bytes_of(path("a.kith")), bytes_of(words().path()));
+  for (const int64_t every : {0, 300}) {
+    asked.options.checkpoint_every = every;
+    Events events;
+    train_now(asked, 1, &events);
+    EXPECT_TRUE(events.checkpoints.empty()) << every;
+  }
+}
+
+TEST_F(TrainTest, WithoutCheckpointsThereIsStillTheOneOfCancelling) {
+  TrainRequest asked = words_to("a.kith");
+  asked.options.checkpoint_every = 0;
+  Context context(1);
+  CancelsAt cancels(context, 1);
+  EXPECT_FALSE(train(plan(asked), context, &cancels).finished);
+  EXPECT_TRUE(fs::exists(path("a.kith.checkpoint")));
+}
+
+// A folder in the place of the checkpoint.
+TEST_F(TrainTest, ARunGoesOnIfACheckpointCannotBeWrittenAndTells) {
+  TrainRequest asked = words_to("a.kith");
+  asked.options.checkpoint_every = 1;
+  DoesAt blocks(1, [&] {
+    fs::create_directory(path("a.kith.checkpoint"));
+    sleep_past_a_second();
+  });
+  EXPECT_TRUE(train_now(asked, 1, &blocks).finished);
+  ASSERT_EQ(blocks.checkpoints.size(), 1u);
+  expect_part("this is a folder", blocks.checkpoints[0].failure);
+  EXPECT_EQ(bytes_of(path("a.kith")), bytes_of(words().path()));
+  EXPECT_TRUE(fs::is_directory(path("a.kith.checkpoint")));
+}
+
+TEST_F(TrainTest, ACancelledRunThatCannotKeepACheckpointFails) {
+  Context context(1);
+  DoesAt blocks(1, [&] {
+    fs::create_directory(path("a.kith.checkpoint"));
+    context.cancel();
+  });
+  io_error([&] { train(plan(words_to("a.kith")), context, &blocks); });
+}
+
+TEST_F(TrainTest, ACheckpointOfAnotherRunIsNotTouchedWithoutNeed) {
+  {
+    Context context(1);
+    CancelsAt cancels(context, 1);
+    train(plan(words_to("a.kith")), context, &cancels);
+  }
+  const std::string left = bytes_of(path("a.kith.checkpoint"));
+  train_now(words_to("a.kith", {whole("seed", 2)}));
+  EXPECT_EQ(bytes_of(path("a.kith.checkpoint")), left);
+}
+
+// The model cannot be put in its place; what was learned is not lost.
+TEST_F(TrainTest, ARunThatFailsAtItsEndKeepsItsCheckpoint) {
+  {
+    Context context(1);
+    CancelsAt cancels(context, 1);
+    train(plan(words_to("a.kith")), context, &cancels);
+  }
+  TrainRequest again = words_to("a.kith");
+  again.options.resume = true;
+  DoesAt blocks(1, [&] { fs::create_directory(path("a.kith")); });
+  io_error([&] { train_now(again, 1, &blocks); });
+  EXPECT_TRUE(blocks.noted(path("a.kith.checkpoint") +
+                           " is kept; once the cause is gone, --resume goes on from it"));
+  fs::remove(path("a.kith"));
+  EXPECT_TRUE(train_now(again).finished);
+  EXPECT_EQ(bytes_of(path("a.kith")), bytes_of(words().path()));
+}
+
+// --- The schema ---
+
+TEST_F(TrainTest, WhatTheColumnsAreIsWrittenBesideTheModel) {
+  const TrainRequest asked = request("feat2vec", places_file(), path("a.kith"), quick_places());
+  Events events;
+  train_now(asked, 1, &events);
+  const std::string schema = path("a.schema.json");
+  ASSERT_TRUE(fs::exists(schema));
+  expect_part("\"city\"", bytes_of(schema));
+  const auto& notes = events.profiles.at(0).notes;
+  ASSERT_EQ(notes.size(), 1u);
+  expect_part("what the columns are was written to " + schema, notes[0].text);
+  EXPECT_EQ(events.profiles[0].columns.size(), 8u);
+
+  // What stands there may have been edited: it stays, and is not read.
+  const std::string edited = R"({"columns": [{"name": "city", "type": "ignore"}]})";
+  write("a.schema.json", edited);
+  Events again;
+  train_now(asked, 1, &again);
+  EXPECT_EQ(bytes_of(schema), edited);
+  expect_part("is there and says otherwise; it was not used",
+              again.profiles.at(0).notes.at(0).text);
+  EXPECT_EQ(bytes_of(path("a.kith")), bytes_of(places().path()));
+  // Unless it is given.
+  TrainRequest given = asked;
+  given.settings.push_back(text("schema", schema));
+  train_now(given);
+  expect_part("the model has no column city", message_of(ErrorKind::kUsage, [&] {
+                predict(open(path("a.kith")), {"city=Rome"}, {.target = "country"});
+              }));
+}
+
+// --- Going on from a model ---
+
+TEST_F(TrainTest, ARunFromAModelAddsNewWords) {
+  std::string more;
+  for (int i = 0; i < 50; ++i) more += "ship sail zeppelin balloon wave zeppelin\n";
+  const TrainRequest asked =
+      request("", write("more.txt", more), path("b.kith"),
+              {text("from", words().path()), whole("epochs", 1), flag("deterministic", true)});
+  Events events;
+  const Trained done = train_now(asked, 1, &events);
+  EXPECT_EQ(done.vectors, kTopics.size() * kTopicWords + 1 + 2);
+  const Model model = open(path("b.kith"));
+  EXPECT_EQ(near(model, {"zeppelin", "oven"}, {}, two_threads())[1].error, "");
+  // Words that did not occur are as they were, and those that did have moved.
+  EXPECT_EQ(similarity(model, "oven", "bread"), similarity(words(), "oven", "bread"));
+  EXPECT_NE(similarity(model, "ship", "oven"), similarity(words(), "ship", "oven"));
+  expect_part("from = ", model.run_settings());
+}
+
+TEST_F(TrainTest, ARunFromAModelAddsNewValues) {
+  std::string rows(kPlacesHeader);
+  for (int i = 0; i < 20; ++i) {
+    rows += fmt::format("n{},Bergamo,Rome,Italy,opera|marble,1922,1922-06-02,a place\n", i);
+  }
+  train_now(request("", write("more.csv", rows), path("b.kith"), {text("from", places().path())}));
+  const Model model = open(path("b.kith"));
+  EXPECT_EQ(predict(model, {"city=Bergamo"}, {.target = "country"}).candidates[0].id, "Italy");
+  EXPECT_EQ(predict(model, {"city=Lima"}, {.target = "country"}).candidates[0].id, "Peru");
+}
+
+TEST_F(TrainTest, ARunFromAModelCanBeResumed) {
+  const std::string more = write("more.txt", topic_text(600, 7) + "zeppelin balloon ship\n");
+  const TrainRequest asked = request("", more, path("a.kith"),
+                                     {text("from", words().path()), flag("deterministic", true)});
+  Events whole_run;
+  train_now(asked, 1, &whole_run);
+  const std::string truth = bytes_of(path("a.kith"));
+  fs::remove(path("a.kith"));
+  Context context(1);
+  CancelsAt cancels(context, whole_run.trainings.size() / 2);
+  ASSERT_FALSE(train(plan(asked), context, &cancels).finished);
+  TrainRequest again = request("", more, path("a.kith"));
+  again.options.resume = true;
+  EXPECT_TRUE(train_now(again, 2).finished);
+  EXPECT_EQ(bytes_of(path("a.kith")), truth);
+}
+
+}  // namespace
+}  // namespace kith::test

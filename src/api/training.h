@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a trainer says at its safe points, as a person wants to know it: rates, and what is left.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "api/reading.h"
+#include "core/job.h"
+#include "kith/events.h"
+
+namespace kith {
+
+class TrainingReport {
+ public:
+  // `size`: units per epoch. The clock of a run that goes on starts with its first report, since
+  // what was done before took no time here.
+  TrainingReport(Observer* observer, std::string_view unit, uint64_t size, bool resumed)
+      : observer_(observer), unit_(unit), size_(size), started_(!resumed) {}
+
+  void update(const Progress& p);
+
+  double loss() const { return loss_; }  // of the last epoch, or of what there was of it
+  double epochs_done() const;            // by this run
+  double per_second() const;             // units
+  std::optional<double> held_out() const { return held_out_; }
+
+ private:
+  double epochs() const {
+    return size_ ? static_cast<double>(total_) / static_cast<double>(size_) : 0;
+  }
+  Observer* observer_;
+  std::string_view unit_;
+  uint64_t size_;
+  bool started_;
+  Stopwatch watch_;
+  double seconds_ = 0;  // at the last report
+  uint64_t first_done_ = 0, done_ = 0, total_ = 0;
+  uint64_t work_ = 0;  // units done by this run, those that were lost again included
+  double loss_ = 0;
+  std::optional<double> held_out_;
+};
+
+}  // namespace kith

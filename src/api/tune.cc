@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/tune.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numbers>
+
+#include "api/plan.h"
+#include "api/reading.h"
+#include "core/error.h"
+#include "core/job.h"
+#include "core/rng.h"
+#include "data/table/cells.h"
+
+namespace kith {
+namespace {
+
+// A point of the search: one number in [0, 1] for each setting, on its own logarithmic scale.
+using Point = std::vector<double>;
+
+std::vector<FieldInfo> searched_fields(const Section& settings, const ModelBase& model,
+                                       const Dataset& data, const std::string& wanted) {
+  std::vector<std::string_view> names;
+  for (const FieldInfo& f : settings.fields) {
+    if (f.search && model.matters(f.name, data)) names.push_back(f.name);
+  }
+  std::vector<std::string> asked;
+  for_each_member(wanted, ",", [&](std::string_view name) { asked.emplace_back(name); });
+  for (const std::string& name : asked) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    const std::string nearest = suggest(name, names);
+    throw fault(
+        ErrorKind::kUsage, "{} has no range to be searched{}", name,
+        nearest.empty() ? fmt::format("; these have: {}", fmt::join(names, ", ")) : nearest);
+  }
+  std::vector<FieldInfo> out;
+  for (const FieldInfo& f : settings.fields) {
+    if (std::ranges::find(names, f.name) == names.end()) continue;
+    if (asked.empty() || std::ranges::find(asked, f.name) != asked.end()) out.push_back(f);
+  }
+  return out;
+}
+
+double normal(Rng& rng) {
+  const double radius = std::sqrt(-2 * std::log(1.0 - rng.uniform()));
+  return radius * std::cos(2 * std::numbers::pi * rng.uniform());
+}
+
+class Points {
+ public:
+  Points(size_t settings, uint64_t seed) : settings_(settings), seed_(seed) {}
+
+  // The k-th point, k from 1: first evenly over everything (the additive recurrence of the
+  // generalised golden ratio), then near the best, nearer and nearer.
+  Point at(uint64_t k, const Point& best) const {
+    Rng rng(seed_, k);
+    const uint64_t even = 4 + 2 * settings_;
+    Point out(settings_);
+    double phi = 2;
+    for (int i = 0; i < 30; ++i) {
+      phi = std::pow(1 + phi, 1.0 / (static_cast<double>(settings_) + 1));
+    }
+    Rng shift(seed_, 0);
+    for (size_t d = 0; d < settings_; ++d) {
+      const double start = shift.uniform();
+      const double x = start + static_cast<double>(k) * std::pow(phi, -static_cast<double>(d + 1));
+      out[d] = x - std::floor(x);
+    }
+    if (k <= even || best.empty()) return out;
+    const double radius = 0.25 * std::pow(0.93, static_cast<double>(k - even));
+    for (size_t d = 0; d < settings_; ++d) {
+      out[d] = std::clamp(best[d] + radius * normal(rng), 0.0, 1.0);
+    }
+    return out;
+  }
+
+ private:
+  size_t settings_;
+  uint64_t seed_;
+};
+
+double value_at(const FieldInfo& f, double x) {
+  const double v = f.search->low * std::pow(f.search->high / f.search->low, x);
+  if (f.type == FieldType::kWhole) return std::round(v);
+  const double digits = std::pow(10, 2 - std::floor(std::log10(v)));  // three that count
+  return std::round(v * digits) / digits;
+}
+
+// The middle for what is not given, or is no number.
+double place_of(const FieldInfo& f, const std::string& text) {
+  const double v = std::strtod(text.c_str(), nullptr);
+  if (!(v > 0)) return 0.5;
+  return std::clamp(std::log(v / f.search->low) / std::log(f.search->high / f.search->low), 0.0,
+                    1.0);
+}
+
+class Tuner {
+ public:
+  Tuner(Plan::Impl& plan, Dataset& data, std::vector<FieldInfo> fields, Job& job)
+      : plan_(plan), data_(data), fields_(std::move(fields)), job_(job) {
+    base_ = to_toml(std::vector<Section>{plan.model->settings()});
+  }
+
+  // Settings as given, the first of all runs.
+  std::pair<Trial, Point> first() {
+    Trial out;
+    Point point;
+    const Section given = plan_.model->settings();
+    for (const FieldInfo& f : fields_) {
+      out.values.push_back(given.get(f.name));
+      point.push_back(place_of(f, out.values.back()));
+    }
+    run(out);
+    return {std::move(out), std::move(point)};
+  }
+  Trial at(const Point& point) {
+    Trial out;
+    for (size_t d = 0; d < fields_.size(); ++d) {
+      out.values.push_back(fmt::format("{:g}", value_at(fields_[d], point[d])));
+    }
+    run(out);
+    return out;
+  }
+
+ private:
+  void run(Trial& trial) {
+    const Stopwatch watch;
+    const std::unique_ptr<ModelBase> model = plan_.info->make();
+    const Section section = model->settings();
+    apply_settings(settings_from_toml_text(base_, "the settings"), {&section, 1});
+    for (size_t d = 0; d < fields_.size(); ++d) {
+      if (trial.values[d] == "auto") continue;
+      section.set(fields_[d].name, Value(std::strtod(trial.values[d].c_str(), nullptr)));
+    }
+    section.set("refit", Value(false));  // a run is judged by what is held out, and no longer
+    std::optional<double> held_out;
+    job_.on_progress = [&](const Progress& p) {
+      if (p.held_out) held_out = p.held_out;
+    };
+    try {
+      if (model->fit(data_, job_, false)) trial.held_out = held_out;
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::kDiverged && e.kind() != ErrorKind::kCancelled) throw;
+    }
+    trial.seconds = watch.seconds();
+  }
+
+  Plan::Impl& plan_;
+  Dataset& data_;
+  const std::vector<FieldInfo> fields_;
+  Job& job_;
+  std::string base_;
+};
+
+bool better(const Trial& a, const Trial& b) {
+  return a.held_out && (!b.held_out || *a.held_out < *b.held_out);
+}
+
+std::string flags_of(const Tuned& tuned, const Trial& trial) {
+  std::string out;
+  for (size_t d = 0; d < tuned.names.size(); ++d) {
+    out += fmt::format("{}--{} {}", d ? " " : "", tuned.names[d], trial.values[d]);
+  }
+  return out;
+}
+
+// More is held out than by training, where that is little and nobody said how much.
+void widen_holdout(Plan::Impl& plan) {
+  if (!plan.info->data->holdout_to_tune) return;
+  for (const Section& s : plan.reader->settings()) {
+    if (s.find("holdout") && s.get("holdout") == "auto") {
+      s.set("holdout", *plan.info->data->holdout_to_tune);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Setting> Tuned::best_settings() const {
+  std::vector<Setting> out;
+  for (size_t d = 0; d < names.size(); ++d) {
+    const std::string& value = trials[best].values[d];
+    if (value == "auto") continue;
+    out.push_back({names[d], std::strtod(value.c_str(), nullptr), "tune"});
+  }
+  return out;
+}
+
+Tuned tune(Plan planned, const TuneOptions& options, Context& context, Observer* observer) {
+  const Stopwatch watch;
+  Plan::Impl& plan = planned.impl();
+  widen_holdout(plan);
+  const std::unique_ptr<Dataset> data = read_data(plan, context, observer);
+  const std::vector<FieldInfo> fields =
+      searched_fields(plan.model->settings(), *plan.model, *data, options.search);
+  if (fields.empty()) {
+    throw fault(ErrorKind::kUsage, "{} has no settings with a range to be searched",
+                plan.info->name);
+  }
+  Job job(context);
+  job.seed = static_cast<uint64_t>(plan.run.seed);
+  job.deterministic = plan.run.deterministic;
+  Tuned out;
+  out.model = plan.info->name;
+  for (const FieldInfo& f : fields) out.names.emplace_back(f.name);
+  Tuner tuner(plan, *data, fields, job);
+  auto [given, best_point] = tuner.first();
+  out.trials.push_back(std::move(given));
+  if (!out.trials[0].held_out && !job.cancelled()) {
+    throw fault(ErrorKind::kUsage,
+                "nothing was held out to judge the settings by; give --holdout, or more data");
+  }
+  const Points points(fields.size(), job.seed);
+  const auto total = static_cast<uint64_t>(options.trials.value_or(0));
+  for (uint64_t k = 1; !job.cancelled(); ++k) {
+    if (total > 0 ? k >= total : watch.seconds() > options.budget) break;
+    const Point point = points.at(k, best_point);
+    Trial trial = tuner.at(point);
+    if (job.cancelled()) break;
+    Attempt attempt;
+    attempt.number = k;
+    attempt.total = total;
+    attempt.share = total > 0 ? static_cast<double>(k) / static_cast<double>(total)
+                              : std::min(1.0, watch.seconds() / options.budget);
+    attempt.better = better(trial, out.trials[out.best]);
+    if (attempt.better) {
+      out.best = out.trials.size();
+      best_point = point;
+      attempt.text = fmt::format("{}: held-out {:.4f}", flags_of(out, trial), *trial.held_out);
+    } else {
+      attempt.text = fmt::format("best held-out {:.4f}", out.trials[out.best].held_out.value_or(0));
+    }
+    out.trials.push_back(std::move(trial));
+    if (observer) observer->on(attempt);
+  }
+  out.cancelled = job.cancelled();
+  return out;
+}
+
+}  // namespace kith

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/vectors.h"
+
+#include <algorithm>
+#include <set>
+
+#include "api/opened.h"
+#include "core/error.h"
+#include "core/waiting.h"
+#include "io/vector_files.h"
+#include "kith/fields.h"
+#include "kith/files.h"
+
+namespace kith {
+namespace {
+
+// The vectors of several groups under each other, their names with the column in front. Columns
+// that share their values' vectors are written once.
+class JoinedVectors final : public Vectors {
+ public:
+  explicit JoinedVectors(std::vector<VectorGroup> groups) {
+    std::set<std::string> families;
+    for (VectorGroup& g : groups) {
+      if (!families.insert(g.family).second) continue;
+      starts_.push_back(rows_);
+      rows_ += g.vectors->rows();
+      groups_.push_back(std::move(g));
+    }
+  }
+  size_t rows() const override { return rows_; }
+  size_t cols() const override { return groups_.front().vectors->cols(); }
+  void read(size_t first, size_t count, Rows out) const override {
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      const size_t from = std::max(first, starts_[g]);
+      const size_t to = std::min(first + count, starts_[g] + groups_[g].vectors->rows());
+      if (from >= to) continue;
+      groups_[g].vectors->read(from - starts_[g], to - from, {out.row(from - first), out.stride});
+    }
+  }
+  Names names() const {
+    Names out;
+    out.reserve(rows_);
+    for (const VectorGroup& g : groups_) {
+      for (size_t i = 0; i < g.names->size(); ++i) {
+        out.add(fmt::format("{}={}", g.column, (*g.names)[i]));
+      }
+    }
+    return out;
+  }
+
+ private:
+  std::vector<VectorGroup> groups_;
+  std::vector<size_t> starts_;
+  size_t rows_ = 0;
+};
+
+}  // namespace
+
+void export_vectors(const Model& model, const std::string& output, VectorFormat format,
+                    const Context& context, Side side) {
+  if (format == VectorFormat::kNpy && output == "-") {
+    throw fault(ErrorKind::kUsage,
+                "npy takes two files, the matrix and its names; name one with -o");
+  }
+  check_output(output, {model.path()});
+  std::vector<VectorGroup> groups = model.impl().ask<HasVectors>("export").vectors(side);
+  if (groups.size() == 1 && groups[0].column.empty()) {
+    return write_vectors(output, format, *groups[0].names,
+                         WatchedVectors(*groups[0].vectors, context));
+  }
+  const JoinedVectors joined(std::move(groups));
+  write_vectors(output, format, joined.names(), WatchedVectors(joined, context));
+}
+
+ImportReport import_vectors(const std::string& path, const std::string& output,
+                            const Context& context) {
+  check_output(output, {path});
+  ReadReport report{};
+  const Waiting waiting(context);
+  NamedVectors vectors = read_vectors(path, &report);
+  ImportReport out{detail::show(report.format), vectors.matrix.rows(), vectors.matrix.cols(),
+                   report.duplicates, report.invalid_utf8};
+  save_model(*model_of(std::move(vectors)), "vectors", output, false,
+             {{"imported.format", out.format}});
+  return out;
+}
+
+}  // namespace kith

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kith/text.h"
+
+#include <gtest/gtest.h>
+
+#include "kith/error.h"
+
+namespace kith {
+namespace {
+
+TEST(Text, NumbersAsPeopleReadThem) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+  EXPECT_EQ(in_bytes(999), "999 bytes");
+  EXPECT_EQ(in_bytes(1200), "1.2 kB");
+  EXPECT_EQ(in_bytes(2.5e12), "2.5 TB");
+  EXPECT_EQ(in_time(4.21), "4.2 s");
+  EXPECT_EQ(in_time(187), "3:07");
+  EXPECT_EQ(in_time(7387), "2:03:07");
+  EXPECT_EQ(in_time(-1), "?");
+  EXPECT_EQ(rate_of(2.314e6), "2.31 M");
+  EXPECT_EQ(count_of(1, "word"), "1 word");
+  EXPECT_EQ(count_of(2000, "word"), "2,000 words");
+}
+
+TEST(Text, PercentNeverComesAsAPowerOfTen) {
+  EXPECT_EQ(in_percent(1), "100 %");
+  EXPECT_EQ(in_percent(0.5), "50 %");
+  EXPECT_EQ(in_percent(0.05), "5 %");
+  EXPECT_EQ(in_percent(0.0123), "1.2 %");
+  EXPECT_EQ(in_percent(0.000574), "0.057 %");
+  EXPECT_EQ(in_percent(0), "0 %");
+}
+
+TEST(Text, QuotesWhatMustBeQuoted) {
+  EXPECT_EQ(shell_quoted("a/b.txt"), "a/b.txt");
+  EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_quoted(""), "''");
+  EXPECT_EQ(csv_cell("plain"), "plain");
+  EXPECT_EQ(csv_cell("a,\"b\""), "\"a,\"\"b\"\"\"");
+  EXPECT_EQ(csv_cell(" x"), "\" x\"");
+}
+
+TEST(Text, SizesInBytes) {
+  EXPECT_EQ(parse_size("max-memory", "2G"), 2147483648u);
+  EXPECT_EQ(parse_size("max-memory", "1.5 KiB"), 1536u);
+  EXPECT_EQ(parse_size("max-memory", "500"), 500u);
+  for (const char* bad : {"", "x", "2X", "-1", "0", "1e30", "nan", "2GG"}) {
+    EXPECT_THROW(parse_size("max-memory", bad), Error) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace kith

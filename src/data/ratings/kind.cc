@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ratings as a kind of data.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/error.h"
+#include "data/ratings/rating_columns.h"
+#include "data/ratings/ratings.h"
+#include "kith/text.h"
+
+namespace kith {
+namespace ratings {
+namespace {
+
+// What is counted is seldom a matter of taste.
+bool is_count(std::string_view column) {
+  constexpr std::array<std::string_view, 6> kCounts{"count",  "plays",   "playcount",
+                                                    "clicks", "listens", "views"};
+  return std::ranges::find(kCounts, column) != kCounts.end();
+}
+
+class ReadRatings final : public DataReader {
+ public:
+  std::vector<Section> settings() override {
+    return {{"The table", table_}, {"The ratings", options_}, {"Of the ratings", use_}};
+  }
+  std::vector<Section> reading() override {
+    return {{"The table", table_}, {"The ratings", options_}};
+  }
+  std::unique_ptr<Dataset> read(const ReadRequest& request) override {
+    const auto* const known = std::any_cast<KnownRatings>(&request.base);
+    RatingsOptions options = options_;
+    const auto reader = known ? open_ratings_for(known->user_column, known->item_column,
+                                                 request.sources, table_, options)
+                              : open_ratings(request.sources, table_, options);
+    if (known) options.implicit = options.implicit || known->implicit;
+    const double holdout = use_.holdout.value_or(RatingsUse::kUsualHoldout);
+    auto out =
+        std::make_unique<Ratings>(Ratings::read(*reader, options, request.keep_all ? 0 : holdout,
+                                                request.keep_times, known, request.on_read));
+    if (known && out->implicit() != known->implicit) {
+      throw fault(ErrorKind::kInput,
+                  "{}: these are interactions without ratings, and the model was trained on "
+                  "ratings; name their column with --rating",
+                  request.sources.front());
+    }
+    out->normalise_by(use_.normalise);
+    out->hold_out_later(holdout);
+    return out;
+  }
+
+ private:
+  TableOptions table_;
+  RatingsOptions options_;
+  RatingsUse use_;
+};
+
+}  // namespace
+
+const DataKind& kind() {
+  static const DataKind kind{
+      .name = "ratings",
+      .noun = "ratings",
+      .unit = "rating",
+      .to_save_memory = "lower --dim",
+      .holdout_to_tune = 0.1,  // tells settings apart better than the twentieth of training
+      .looks_like =
+          [](const std::string& source) { return looks_like_ratings(source) ? 0.9 : 0.0; },
+      .reader = []() -> std::unique_ptr<DataReader> { return std::make_unique<ReadRatings>(); },
+  };
+  return kind;
+}
+
+}  // namespace ratings
+
+const DataKind& Ratings::data_kind() { return ratings::kind(); }
+
+uint64_t Ratings::bytes() const {
+  return 8 * (train_->size() + held_out_.size()) + 8 * times_.size() + users_.bytes().size() +
+         items_.bytes().size() + 24 * (users_.size() + items_.size());
+}
+
+std::map<std::string, std::string> Ratings::metadata() const {
+  const RatingsProfile& p = profile_;
+  const auto text = [](uint64_t n) { return fmt::format("{}", n); };
+  return {{"source.rows", text(p.rows)},
+          {"source.duplicates", text(p.duplicates)},
+          {"source.missing", text(p.missing)},
+          {"source.held_out", text(p.held_out)}};
+}
+
+std::string Ratings::example() const { return std::string(users_[0]); }
+
+Profile Ratings::profile() const {
+  const RatingsProfile& p = profile_;
+  Profile out;
+  out.data = kind().name;
+  out.unit = kind().unit;
+  out.size = train_->size();
+  out.held_out = p.held_out;
+  out.bytes = p.bytes;
+  const uint64_t all = train_->size() + held_out_.size();
+  const double pairs = static_cast<double>(users_.size()) * static_cast<double>(items_.size());
+  const bool values = !implicit_ || !p.rating_column.empty();
+  out.summary =
+      fmt::format("{} of {} by {}; {}{} of all pairs are there; {} held out to score the model",
+                  count_of(all, implicit_ ? "interaction" : "rating"),
+                  count_of(items_.size(), "item"), count_of(users_.size(), "user"),
+                  values ? fmt::format("mean {:.3g}, from {:g} to {:g}; ", mean_, low_, high_) : "",
+                  in_percent(static_cast<double>(all) / std::max(pairs, 1.0)),
+                  p.held_out ? grouped(p.held_out) : "none");
+  const auto note = [&](std::string text) {
+    out.notes.push_back({Note::Level::kNote, std::move(text)});
+  };
+  if (p.duplicates) {
+    note(fmt::format("{} of a pair that was there already (--duplicates)",
+                     count_of(p.duplicates, "row")));
+  }
+  if (p.missing) {
+    note(fmt::format("{} without user, item or rating left out", count_of(p.missing, "row")));
+  }
+  if (p.trimmed) {
+    note(fmt::format("{} with white space around an id, which does not count",
+                     count_of(p.trimmed, "row")));
+  }
+  if (implicit_ && p.rating_column.empty()) {
+    note("there are no ratings, so every row is an interaction");
+  } else if (!implicit_ && ratings::is_count(p.rating_column)) {
+    out.notes.push_back(
+        {Note::Level::kHint, fmt::format("if {} says how often and not how much it was liked, "
+                                         "--implicit suits it better",
+                                         p.rating_column)});
+  }
+  return out;
+}
+
+}  // namespace kith

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/error.h"
+#include "data/table/schema.h"
+#include "data/table/test_tables.h"
+
+namespace kith {
+namespace {
+
+const std::string kSep(1, kListSeparator);
+
+// Rows that are there already.
+class FixedTable final : public TableReader {
+ public:
+  FixedTable(std::vector<std::string> columns, std::vector<Row> rows)
+      : columns_(std::move(columns)), rows_(std::move(rows)) {}
+  const std::vector<std::string>& columns() const override { return columns_; }
+  bool next(std::vector<Cell>& cells) override {
+    if (at_ == rows_.size()) return false;
+    cells.assign(rows_[at_].begin(), rows_[at_].end());
+    ++at_;
+    return true;
+  }
+  std::string where() const override { return fmt::format("fixed:{}", at_); }
+  uint64_t bytes() const override { return at_; }
+  double share() const override { return -1; }
+
+ private:
+  std::vector<std::string> columns_;
+  std::vector<Row> rows_;
+  size_t at_ = 0;
+};
+
+struct Guess {
+  Column column;
+  ColumnProfile profile;
+};
+
+Guess guess(const Row& cells, const std::string& name = "x") {
+  std::vector<Row> rows;
+  for (const auto& cell : cells) rows.push_back({cell});
+  const SampledTable table(
+      std::make_unique<FixedTable>(std::vector<std::string>{name}, std::move(rows)));
+  Inferred inferred = infer_schema(table);
+  return {inferred.schema.columns.at(0), inferred.profiles.at(0)};
+}
+
+ColumnType type_of(const Row& cells) { return guess(cells).column.type; }
+
+template <class Make>
+Row column(size_t rows, const Make& make) {
+  Row out;
+  for (size_t i = 0; i < rows; ++i) out.push_back(make(i));
+  return out;
+}
+
+TEST(SampledTable, GivesEveryRowOnce) {
+  const std::vector<Row> rows{{"1"}, {kMissing}, {"3"}, {"4"}};
+  for (size_t sample = 0; sample <= 5; ++sample) {
+    SampledTable table(std::make_unique<FixedTable>(std::vector<std::string>{"x"}, rows), sample);
+    EXPECT_EQ(table.sample().size(), std::min<size_t>(sample, 4));
+    for (size_t r = 0; r < table.sample().size(); ++r) EXPECT_EQ(table.sample()[r], rows[r]);
+    std::vector<Cell> cells;
+    for (size_t r = 0; r < rows.size(); ++r) {
+      ASSERT_TRUE(table.next(cells));
+      EXPECT_EQ(Row(cells.begin(), cells.end()), rows[r]);
+      EXPECT_EQ(table.where(), fmt::format("fixed:{}", r + 1));
+    }
+    EXPECT_FALSE(table.next(cells));
+    EXPECT_FALSE(table.next(cells));
+    EXPECT_EQ(table.columns(), std::vector<std::string>{"x"});
+  }
+}
+
+TEST(InferSchema, Numbers) {
+  EXPECT_EQ(type_of({"1.5", "2", "-3e2"}), ColumnType::kNumber);
+  EXPECT_EQ(type_of({"1500000000", "1600000000", "1600000007"}), ColumnType::kNumber);
+  EXPECT_EQ(type_of(column(200, [](size_t i) { return std::to_string(2000 + i % 10); })),
+            ColumnType::kNumber)
+      << "years";
+  EXPECT_EQ(type_of(column(200, [](size_t i) { return fmt::format("{}.5", i % 5); })),
+            ColumnType::kNumber)
+      << "decimals";
+  EXPECT_EQ(type_of(column(200, [](size_t i) { return std::to_string(i * i % 97); })),
+            ColumnType::kNumber);
+  EXPECT_EQ(type_of(column(200, [](size_t i) { return std::to_string(1000 + i * i * 100); })),
+            ColumnType::kNumber)
+      << "unique, but far apart: quantities";
+}
+
+TEST(InferSchema, FewWholeNumbersAreClasses) {
+  const auto ratings = guess(column(200, [](size_t i) { return std::to_string(1 + i % 5); }));
+  EXPECT_EQ(ratings.column.type, ColumnType::kCategory);
+  EXPECT_EQ(ratings.profile.remark, "only 5 different whole numbers");
+  EXPECT_EQ(type_of(column(100, [](size_t i) { return std::to_string(1 + i % 5); })),
+            ColumnType::kNumber)
+      << "too few rows to tell";
+  EXPECT_EQ(type_of(column(200, [](size_t i) { return fmt::format("{:05}", i % 50 * 700); })),
+            ColumnType::kCategory)
+      << "postal codes";
+}
+
+TEST(InferSchema, NumbersWithMarksAndMistakes) {
+  const auto marked = guess({"1", "2.5", "NA", "n/a", kMissing, "-", "inf", "7"});
+  EXPECT_EQ(marked.column.type, ColumnType::kNumber);
+  EXPECT_EQ(marked.profile.missing, 5u);
+  EXPECT_EQ(marked.profile.rows, 8u);
+  EXPECT_EQ(marked.profile.remark, "");
+  Row cells =
+      column(10000, [](size_t i) { return fmt::format("{}", 0.25 * static_cast<double>(i)); });
+  cells[16] = cells[99] = cells[500] = "abc";
+  const auto mistaken = guess(cells);
+  EXPECT_EQ(mistaken.column.type, ColumnType::kNumber);
+  EXPECT_EQ(mistaken.profile.remark, "3 of 10,000 cells are not numbers: abc (row 17)");
+  for (size_t i = 0; i < 600; ++i) cells[i * 3] = fmt::format("abc{}", i % 7);
+  EXPECT_EQ(type_of(cells), ColumnType::kCategory) << "6 % are none";
+  EXPECT_EQ(type_of({"NA", "-"}), ColumnType::kCategory) << "no number at all";
+}
+
+TEST(InferSchema, Dates) {
+  EXPECT_EQ(type_of({"1999-12-31", "2000-01-01"}), ColumnType::kDate);
+  EXPECT_EQ(type_of({"1999-12-31T12:00", "2000-01-01 00:00:00Z", "null"}), ColumnType::kDate);
+  const auto day_first = guess({"03/04/2020", "31/12/2020", "01/02/2020"});
+  EXPECT_EQ(day_first.column.type, ColumnType::kDate);
+  EXPECT_EQ(day_first.column.order, DateOrder::kDayFirst);
+  const auto month_first = guess({"03/04/2020", "12/31/2020"});
+  EXPECT_EQ(month_first.column.type, ColumnType::kDate);
+  EXPECT_EQ(month_first.column.order, DateOrder::kMonthFirst);
+  const auto unclear = guess({"03/04/2020", "01/02/2020"});
+  EXPECT_EQ(unclear.column.type, ColumnType::kCategory);
+  expect_part("cannot be told apart", unclear.profile.remark);
+  Row cells = column(100, [](size_t i) { return fmt::format("2020-01-{:02}", 1 + i % 31); });
+  cells[3] = "soon";
+  EXPECT_EQ(guess(cells).profile.remark, "1 of 100 cells is not a date: soon (row 4)");
+}
+
+TEST(InferSchema, Booleans) {
+  for (const auto& [yes, no] :
+       {std::pair{"true", "false"}, {"Yes", "No"}, {"T", "F"}, {"1", "0"}}) {
+    EXPECT_EQ(type_of({yes, no, kMissing, yes}), ColumnType::kBoolean) << yes;
+  }
+  EXPECT_EQ(type_of({"true", "False", "TRUE"}), ColumnType::kBoolean);
+  EXPECT_NE(type_of({"yes", "0"}), ColumnType::kBoolean) << "of two kinds";
+  EXPECT_NE(type_of({"1", kMissing}), ColumnType::kBoolean) << "only one seen";
+  EXPECT_NE(type_of({"1", "0", "2"}), ColumnType::kBoolean);
+}
+
+TEST(InferSchema, Vectors) {
+  for (const std::string& separator :
+       {kSep, std::string(","), std::string(";"), std::string("|")}) {
+    const auto found = guess({fmt::format("1{0}2.5{0}-3", separator),
+                              fmt::format("4{0} 5{0}6e-1", separator), kMissing});
+    EXPECT_EQ(found.column.type, ColumnType::kVector);
+    EXPECT_EQ(found.column.separator, separator);
+    EXPECT_EQ(found.profile.remark, "3 numbers in each cell");
+  }
+  EXPECT_EQ(guess({"[0.1, 0.2, 0.3]", "[1, 2, 3]"}).column.separator, ",");
+  EXPECT_EQ(guess({"0.1 0.2 0.3", "1 2 3"}).column.separator, " ");
+  EXPECT_NE(type_of({"1|2|3", "1|2"}), ColumnType::kVector) << "not the same number";
+  EXPECT_NE(type_of({"1|2", "3|4"}), ColumnType::kVector) << "two are not enough";
+  EXPECT_NE(type_of({"1|2|a", "3|4|5"}), ColumnType::kVector);
+  EXPECT_NE(type_of({"030 123 456", "030 124 999"}), ColumnType::kVector) << "telephone numbers";
+}
+
+// Members of a fixed list, a few per row.
+Row random_sets(const std::string& separator, size_t rows) {
+  std::mt19937 random(3);
+  return column(rows, [&](size_t) {
+    std::string cell;
+    for (size_t n = 1 + random() % 4; n > 0; --n) {
+      cell += fmt::format("{}tag {}", cell.empty() ? "" : separator, random() % 30);
+    }
+    return cell;
+  });
+}
+
+TEST(InferSchema, Sets) {
+  for (const std::string& separator :
+       {kSep, std::string("|"), std::string(";"), std::string(","), std::string(", ")}) {
+    const auto found = guess(random_sets(separator, 500));
+    EXPECT_EQ(found.column.type, ColumnType::kSet) << separator;
+    EXPECT_EQ(found.column.separator, separator.substr(0, 1));
+    EXPECT_EQ(found.profile.distinct, 30u) << "members";
+  }
+  EXPECT_EQ(type_of({"a|b", "b|c", "a|c", "a|b|c"}), ColumnType::kSet) << "a small table";
+  EXPECT_EQ(type_of({"a" + kSep + "b", "c", "d"}), ColumnType::kSet) << "a list is a list";
+}
+
+TEST(InferSchema, SeparatorsThatSeparateNothing) {
+  std::mt19937 random(4);
+  const auto word = [&] { return fmt::format("word{}", random() % 5000); };
+  EXPECT_EQ(type_of(column(300,
+                           [&](size_t) {
+                             return fmt::format("{} {} {} {}, {} {} {} {} {}; {} {}", word(),
+                                                word(), word(), word(), word(), word(), word(),
+                                                word(), word(), word(), word());
+                           })),
+            ColumnType::kText)
+      << "prose";
+  EXPECT_EQ(type_of(column(300,
+                           [&](size_t i) {
+                             return fmt::format("Surname{}, First{}", i % 250, random() % 40);
+                           })),
+            ColumnType::kText)
+      << "names";
+  const auto amounts = guess(column(300, [](size_t i) {
+    return i % 3 == 0 ? std::to_string(i % 60) : fmt::format("{},{:03}", 1 + i % 50, i);
+  }));
+  EXPECT_EQ(amounts.column.type, ColumnType::kCategory);
+  expect_part("remove the commas", amounts.profile.remark);
+}
+
+TEST(InferSchema, TextAndCategories) {
+  EXPECT_EQ(type_of(column(100, [](size_t i) { return fmt::format("The film number {}", i); })),
+            ColumnType::kText);
+  EXPECT_EQ(type_of(column(300, [](size_t i) { return fmt::format("New York {}", i % 10); })),
+            ColumnType::kCategory)
+      << "words, but they repeat";
+  EXPECT_EQ(type_of(column(300,
+                           [](size_t i) {
+                             return fmt::format("a long review of eight or more words: {}", i % 60);
+                           })),
+            ColumnType::kText)
+      << "long";
+  EXPECT_EQ(type_of(column(300, [](size_t i) { return fmt::format("city{}", i % 40); })),
+            ColumnType::kCategory);
+  EXPECT_EQ(type_of(column(60,
+                           [](size_t i) {
+                             return fmt::format(
+                                 "\xE6\x9D\xB1\xE4\xBA\xAC\xE7\x89\xA9\xE8\xAA\x9E{}", i);
+                           })),
+            ColumnType::kText)
+      << "no spaces are written between these words";
+  EXPECT_EQ(type_of({"a", "b", "c"}), ColumnType::kCategory) << "too few to be identifiers";
+}
+
+TEST(InferSchema, IgnoredColumns) {
+  const auto constant = guess({"x", "x", "x"});
+  EXPECT_EQ(constant.column.type, ColumnType::kIgnore);
+  EXPECT_EQ(constant.profile.remark, "every cell is the same: x");
+  EXPECT_EQ(type_of({"x", kMissing, "x"}), ColumnType::kCategory) << "there or not is something";
+  const auto missing = guess({kMissing, kMissing});
+  EXPECT_EQ(missing.column.type, ColumnType::kIgnore);
+  EXPECT_EQ(missing.profile.remark, "every cell is missing");
+  const auto names = guess(column(1200, [](size_t i) { return fmt::format("tt{:07}", i * 7); }));
+  EXPECT_EQ(names.column.type, ColumnType::kIgnore);
+  EXPECT_EQ(names.profile.remark, "an identifier: all 1,200 values differ");
+  const auto numbers = guess(column(1200, [](size_t i) { return std::to_string(i + 1); }));
+  EXPECT_EQ(numbers.column.type, ColumnType::kIgnore);
+  EXPECT_EQ(numbers.profile.remark, "an identifier: all 1,200 numbers differ");
+  EXPECT_EQ(
+      guess(column(50, [](size_t i) { return std::to_string(1000 * i); }), "film_id").column.type,
+      ColumnType::kIgnore);
+  EXPECT_EQ(guess({}).profile.remark, "the table has no rows");
+}
+
+TEST(InferSchema, Profiles) {
+  const auto profile =
+      guess({"b", "a", "b", kMissing, std::string(100, 'c'), "d" + kSep + "e\n"}).profile;
+  EXPECT_EQ(profile.rows, 6u);
+  EXPECT_EQ(profile.missing, 1u);
+  EXPECT_EQ(profile.examples, (std::vector<std::string>{"b", "a", std::string(40, 'c') + "..."}));
+}
+
+}  // namespace
+}  // namespace kith

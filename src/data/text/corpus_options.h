@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How text becomes words: the settings every reader of text shares.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+#include "kith/fields.h"
+
+namespace kith {
+
+enum class Tokens {
+  kSpaces,  // what white space separates is a word, as it stands
+  kWords,   // runs of letters, marks and digits (and apostrophes inside), in lower case
+};
+enum class InvalidUtf8 { kReplace, kDrop, kError };
+
+struct CorpusOptions {
+  std::optional<Tokens> tokens{};
+  int64_t min_count = 5;
+  std::optional<int64_t> max_vocab{};
+  int64_t max_word = 1000;
+  InvalidUtf8 invalid_utf8 = InvalidUtf8::kReplace;
+  std::optional<double> holdout{};
+
+  static constexpr std::tuple fields{
+      field("tokens", &CorpusOptions::tokens,
+            "what a word is: split at spaces, or lower-case runs of letters and digits")
+          .automatic("spaces"),
+      field("min-count", &CorpusOptions::min_count, "drop words that occur less often")
+          .between(1, 1e15),
+      field("max-vocab", &CorpusOptions::max_vocab, "keep the most frequent words only")
+          .between(2, 4e9)
+          .automatic("all")
+          .formerly("max-vocab", 0),
+      field("max-word", &CorpusOptions::max_word, "drop words of more bytes").between(1, 1e6),
+      field("invalid-utf8", &CorpusOptions::invalid_utf8,
+            "bytes that are not UTF-8: replace by U+FFFD, drop the word, or stop"),
+      field("holdout", &CorpusOptions::holdout,
+            "held out to score the model: a share of the text, or so many words; 0 for none")
+          .between(0, 1e12)
+          .automatic("50,000 words, at most 1 %")
+          .formerly("holdout", 50000),
+  };
+};
+
+}  // namespace kith
+
+template <>
+struct kith::EnumNames<kith::Tokens> {
+  static constexpr std::array<std::string_view, 2> names{"spaces", "words"};
+};
+template <>
+struct kith::EnumNames<kith::InvalidUtf8> {
+  static constexpr std::array<std::string_view, 3> names{"replace", "drop", "error"};
+};

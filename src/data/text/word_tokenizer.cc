@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words as people see them: runs of letters, marks and digits in lower case. An apostrophe stays
+// between two letters (don't), in one spelling; all else separates. Bytes that are not UTF-8 are
+// taken for letters that were damaged, so that they spoil one word and do not make two.
+#include <utf8proc.h>
+
+#include <array>
+#include <utility>
+
+#include "core/utf8.h"
+#include "data/text/tokenizer.h"
+
+namespace kith {
+namespace {
+
+enum Class : uint8_t { kLetter, kUpper, kDigit, kApostrophe, kOther, kLineEnd, kNul, kBeyondAscii };
+
+constexpr std::array<Class, 256> kClasses = [] {
+  std::array<Class, 256> out{};
+  for (int c = 0; c < 256; ++c) out[static_cast<size_t>(c)] = c < 128 ? kOther : kBeyondAscii;
+  for (int c = 'a'; c <= 'z'; ++c) out[static_cast<size_t>(c)] = kLetter;
+  for (int c = 'A'; c <= 'Z'; ++c) out[static_cast<size_t>(c)] = kUpper;
+  for (int c = '0'; c <= '9'; ++c) out[static_cast<size_t>(c)] = kDigit;
+  out['\''] = kApostrophe;
+  out['\n'] = kLineEnd;
+  out['\0'] = kNul;
+  return out;
+}();
+Class class_of(char c) { return kClasses[static_cast<uint8_t>(c)]; }
+bool is_plain(char c) { return class_of(c) == kLetter || class_of(c) == kDigit; }
+
+Class class_of_code(uint32_t code) {
+  if (code == 0x2019) return kApostrophe;  // the typographic one
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
+  if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_ME) return kLetter;
+  if (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO) return kDigit;
+  return kOther;
+}
+
+class WordTokenizer final : public Tokenizer {
+ public:
+  WordTokenizer(const CorpusOptions& options, Sink sink) : Tokenizer(options, std::move(sink)) {}
+
+ private:
+  void scan(const char* p, const char* end) override {
+    while (p != end) {
+      if (!cut_.empty()) {
+        p = resume_cut(p);
+      } else if (is_plain(*p)) {
+        p = scan_plain(p, end);
+      } else if (class_of(*p) == kBeyondAscii) {
+        p = scan_character(p, end);
+      } else {
+        scan_ascii(p, end);
+        ++p;
+      }
+    }
+  }
+
+  // A run of small letters and digits: most words are one and go without a copy.
+  const char* scan_plain(const char* p, const char* end) {
+    const char* const begin = p;
+    while (p != end && is_plain(*p)) ++p;
+    const bool whole = p != end && (class_of(*p) == kOther || class_of(*p) == kLineEnd);
+    if (whole && !in_word_) {
+      take({begin, p});
+      return p;
+    }
+    // An apostrophe that waits is decided by the first of them.
+    add({begin, begin + 1}, class_of(*begin));
+    if (p > begin + 1) add({begin + 1, p}, class_of(p[-1]));
+    return p;
+  }
+
+  void scan_ascii(const char* p, const char* end) {
+    switch (class_of(*p)) {
+      case kUpper: {
+        const char lower = static_cast<char>(*p | 0x20);
+        return add({&lower, 1}, kLetter);
+      }
+      case kApostrophe:
+        return add_apostrophe();
+      case kLineEnd:
+        finish_run();
+        return end_line();
+      case kNul:
+        fail_nul(p, end);
+      default:
+        finish_run();
+    }
+  }
+
+  const char* scan_character(const char* p, const char* end) {
+    const Utf8Char c = decode_utf8({p, end});
+    if (c.state == Utf8Char::kCut) {
+      cut_.assign(p, end);
+      cut_offset_ = offset_of(p);
+      return end;
+    }
+    add_character(c, offset_of(p), static_cast<uint8_t>(*p));
+    return p + c.length;
+  }
+
+  // One more byte for a character that the end of the last piece cut.
+  const char* resume_cut(const char* p) {
+    cut_ += *p;
+    const Utf8Char c = decode_utf8(cut_);
+    if (c.state == Utf8Char::kCut) return p + 1;
+    add_character(c, cut_offset_, static_cast<uint8_t>(cut_[0]));
+    cut_.clear();
+    // A bad sequence ends before the byte that showed it to be bad.
+    return c.state == Utf8Char::kValid ? p + 1 : p;
+  }
+
+  void add_character(const Utf8Char& c, uint64_t offset, uint8_t first_byte) {
+    if (c.state != Utf8Char::kValid) {
+      if (stops_at_invalid()) fail_invalid(offset, first_byte);
+      add(kReplacement, kDigit);
+      damaged_ = true;
+      return;
+    }
+    const Class type = class_of_code(c.code);
+    if (type == kApostrophe) return add_apostrophe();
+    if (type == kOther) return finish_run();
+    lower_.clear();
+    append_utf8(static_cast<uint32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c.code))),
+                lower_);
+    add(lower_, type);
+  }
+
+  void add_apostrophe() {
+    if (in_word_ && after_letter_ && !apostrophe_) {
+      apostrophe_ = true;
+    } else {
+      finish_run();
+    }
+  }
+
+  void add(std::string_view bytes, Class type) {
+    if (apostrophe_ && type != kLetter) finish_run();
+    if (!in_word_) {
+      start_open_word();
+      in_word_ = true;
+    }
+    if (apostrophe_) extend_open_word("'");
+    extend_open_word(bytes);
+    apostrophe_ = false;
+    after_letter_ = type == kLetter;
+  }
+
+  void finish_run() {
+    if (!in_word_) return;
+    if (damaged_ && open_word().size() <= max_word_ && !keep_invalid()) {
+      count_word();
+    } else {
+      take(open_word());
+    }
+    close_open_word();
+    in_word_ = apostrophe_ = after_letter_ = damaged_ = false;
+  }
+
+  void finish_word() override {
+    if (!cut_.empty()) {
+      add_character({0, 0, Utf8Char::kBad}, cut_offset_, static_cast<uint8_t>(cut_[0]));
+      cut_.clear();
+    }
+    finish_run();
+  }
+
+  void take(std::string_view word) {
+    count_word();
+    if (word.size() > max_word_) {
+      ++counts_.too_long;
+    } else {
+      emit(word);
+    }
+  }
+
+  bool in_word_ = false;
+  bool after_letter_ = false;  // the last character was a letter or a mark
+  bool apostrophe_ = false;    // one follows that letter; it stays if another letter comes
+  bool damaged_ = false;       // the word holds bytes that were not UTF-8
+  std::string cut_;            // the first bytes of a character, at most 3
+  uint64_t cut_offset_ = 0;
+  std::string lower_;
+};
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> make_word_tokenizer(const CorpusOptions& options, Tokenizer::Sink sink) {
+  return std::make_unique<WordTokenizer>(options, std::move(sink));
+}
+
+}  // namespace kith

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The numbers that say how good: one home for each.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kith::eval {
+
+// Of guesses at numbers.
+class Errors {
+ public:
+  void add(double guess, double truth);
+  uint64_t size() const { return n_; }
+  double rmse() const;  // the root of the mean square
+  double mae() const;   // the mean size
+
+ private:
+  double squares_ = 0, sizes_ = 0;
+  uint64_t n_ = 0;
+};
+
+// The same, and the middle one: keeps them all.
+class AllErrors : public Errors {
+ public:
+  void add(double guess, double truth);
+  double median() const;
+
+ private:
+  std::vector<double> sizes_;
+};
+
+// What a place in a list is worth, from 1 for the first (rank 0): 1 / log2(rank + 2).
+double discount(double rank);
+
+// Where a score would stand among others, from 0: behind those above it, and behind half of its
+// equals. `skip` (by place; may be empty) leaves some out.
+struct Placed {
+  double rank;
+  size_t candidates;  // it included
+};
+Placed place_of(std::span<const float> scores, size_t truth, std::span<const uint8_t> skip);
+
+// Where right answers stood in lists of answers. With R right answers to a question, of ranks r
+// (from 0) among so many candidates, and h_i = 1 if place i holds one, for the first k = top
+// places:
+//
+//   recall = sum h_i / R         ndcg = sum h_i discount(i) / sum_{i < min(k, R)} discount(i)
+//   map = sum h_i (h_0 + ... + h_i) / (i + 1) / min(k, R)          each the mean over questions,
+//   mrr = mean of 1 / (r + 1)    mpr = mean of r / candidates      hits(k) = share with r < k
+//   median_rank, from 1                                            each over right answers.
+class Ranking {
+ public:
+  explicit Ranking(size_t top = 10) : top_(top) {}
+  // `ranks` rising; those beyond what was looked at may be missing of the `right` ones.
+  void add(std::span<const double> ranks, size_t right, size_t candidates);
+  uint64_t questions() const { return questions_; }
+  size_t top() const { return top_; }
+  double recall() const;
+  double ndcg() const;
+  double map() const;
+  double mrr() const;
+  double mpr() const;
+  double hits(size_t k) const;
+  double median_rank() const;
+
+ private:
+  size_t top_;
+  uint64_t questions_ = 0;
+  double recall_ = 0, ndcg_ = 0, map_ = 0, mrr_ = 0, mpr_ = 0;
+  std::vector<double> ranks_;
+};
+
+// Spearman's rank correlation, mean ranks for ties. NaN if either side is constant.
+double spearman(std::span<const double> a, std::span<const double> b);
+
+}  // namespace kith::eval

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What models can be asked. Commands, methods and routes bind to these, never to the names of
+// models or kinds of data; which of them a model has is seen from what it derives from.
+
+#include <any>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/names.h"
+#include "core/vectors.h"
+#include "data/dataset.h"
+#include "data/sparse.h"
+#include "data/table/encoding.h"
+#include "kith/context.h"
+#include "kith/side.h"
+
+namespace kith {
+
+// Names of one kind with a vector each: the words of a text, the values of a column, the users.
+struct VectorGroup {
+  std::string column;  // "" where there is only one kind: words
+  std::string family;  // what columns that share their values' vectors have in common
+  const Names* names;  // of the model, one a row
+  std::shared_ptr<const Vectors> vectors;
+  std::string_view role{};    // what a user may call the column as well: "item"
+  bool by_frequency = false;  // the most frequent names come first
+};
+
+struct HasVectors {
+  static constexpr std::string_view kWhat = "have vectors";
+  virtual ~HasVectors() = default;
+  // Without a copy. Error(kUsage) if the model has no such side.
+  virtual std::vector<VectorGroup> vectors(Side side) const = 0;
+};
+
+// A row of a table, or part of one, as a model sees it: the vector of each group that is there.
+struct SeenRow {
+  Matrix vectors;                // groups x dim
+  std::vector<uint8_t> present;  // by group
+  std::vector<float> bias;       // by group
+  std::vector<Feature> bag;      // scratch
+};
+
+struct CompletesRows {
+  static constexpr std::string_view kWhat = "complete rows of a table";
+  virtual ~CompletesRows() = default;
+  virtual const Encoding& encoding() const = 0;
+
+  // The column that it learned to predict, or Encoding::npos; and whether by a score alone: as a
+  // number, or as one of two values.
+  virtual size_t target() const = 0;
+  virtual bool scores_target() const = 0;
+  // What the score of a whole row says of such a target, in its own unit.
+  virtual double target_value(const SeenRow& row) const = 0;
+  // Of a target of two values: how well each name of the column fits.
+  struct ClassScores {
+    std::vector<float> scores;
+    bool probabilities;  // e^score / sum is one
+  };
+  virtual ClassScores class_scores(const SeenRow& row) const = 0;
+
+  // `cells` by group. A group whose cell is missing, or has no known value, is not present.
+  // `out` is reused: a table of a million rows asks for no more memory than one.
+  virtual void see(CellEncoder& encoder, std::span<const Cell> cells, SeenRow& out) const = 0;
+  // What the other groups of the row ask of this one: its value v scores values(group).row(v) .
+  // out. One longer than dim if values have biases.
+  virtual std::vector<float> context(const SeenRow& row, size_t group) const = 0;
+  // The contribution of a pair of groups to the score of the row; 0 if one is not there.
+  virtual double pair_score(const SeenRow& row, size_t a, size_t b) const = 0;
+  // The vectors of all values of a group: of its names, or of the numbers in Group::values.
+  virtual Matrix values(size_t group) const = 0;
+  virtual size_t row_dim() const = 0;  // of the vector of a row: the sum of its groups'
+};
+
+enum class Axis { kUser, kItem };
+inline constexpr Axis other(Axis axis) { return axis == Axis::kUser ? Axis::kItem : Axis::kUser; }
+
+struct Ranks {
+  static constexpr std::string_view kWhat = "rate items for users";
+  virtual ~Ranks() = default;
+  virtual const Names& names_of(Axis axis) const = 0;
+  virtual const std::string& column_of(Axis axis) const = 0;
+  virtual bool implicit() const = 0;
+  virtual const Sparse& seen() const = 0;  // users x items: all ratings that it was given
+  // The row of one in the unit of the ratings: what a user would give an item is rating() of both,
+  // and products with a user's row are in the order of that. `scratch` is for one that has to be
+  // made first.
+  virtual std::span<const float> scoring_row(Axis axis, uint32_t number,
+                                             std::vector<float>& scratch) const = 0;
+  virtual size_t scoring_cols() const = 0;
+  // All rows of an axis as they are, if those are the scoring rows; null if not.
+  virtual const Matrix* scoring_rows(Axis axis) const = 0;
+  // The scoring row that someone with these ratings (columns: numbers of the other axis) would
+  // have. Nobody with no ratings gets the row of the unknown.
+  virtual std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const = 0;
+  virtual double rating(std::span<const float> user, std::span<const float> item) const = 0;
+  // How far the truth may be from it, one standard deviation; for models that know.
+  virtual std::optional<double> deviation(std::span<const float> user,
+                                          std::span<const float> item) const = 0;
+};
+
+// What update() did.
+struct Updated {
+  uint64_t units = 0;  // rows or ratings that were read
+  struct Added {
+    std::string column, id;
+    uint64_t rows;  // that speak of it
+  };
+  std::vector<Added> added;
+  uint64_t solved = 0;  // rows that were computed anew
+};
+
+struct Updates {
+  static constexpr std::string_view kWhat = "take in new data without training";
+  virtual ~Updates() = default;
+  // What the data must be read on top of, so that known names keep their numbers.
+  virtual std::any known() const = 0;
+  // Data that were read so. May leave the model half changed if it throws, as it does when it is
+  // cancelled: update a copy.
+  virtual Updated update(const Dataset& more, const Context& context) = 0;
+};
+
+struct Continues {
+  static constexpr std::string_view kWhat = "can be trained further";
+  virtual ~Continues() = default;
+  virtual std::any known() const = 0;
+  // Takes what was learned as the start of a new run, on data that were read on top of known().
+  virtual void reopen() = 0;
+};
+
+}  // namespace kith

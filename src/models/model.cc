@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/model.h"
+
+#include <cmath>
+#include <deque>
+
+#include "core/error.h"
+
+namespace kith {
+namespace {
+
+// Collects where the parts of a model are, in their order.
+class PartList : public TensorVisitor {
+ public:
+  void matrix(const std::string&, Matrix& m, size_t, size_t, Use) override {
+    matrices.push_back(&m);
+  }
+  void values(const std::string&, std::vector<float>& v, size_t, Use) override {
+    floats.push_back(&v);
+  }
+  void values(const std::string&, std::vector<double>& v, size_t, Use) override {
+    doubles.push_back(&v);
+  }
+  void values(const std::string&, std::vector<uint32_t>& v, size_t, Use) override {
+    words.push_back(&v);
+  }
+  void values(const std::string&, std::vector<uint64_t>& v, size_t, Use) override {
+    longs.push_back(&v);
+  }
+  void names(const std::string&, Names& n) override { all_names.push_back(&n); }
+
+  std::deque<Matrix*> matrices;
+  std::deque<std::vector<float>*> floats;
+  std::deque<std::vector<double>*> doubles;
+  std::deque<std::vector<uint32_t>*> words;
+  std::deque<std::vector<uint64_t>*> longs;
+  std::deque<Names*> all_names;
+  std::deque<std::string> entries, texts;
+
+ protected:
+  void entry(const std::string&, const Entry& e) override { entries.push_back(e.get()); }
+  void stored_settings(const std::string&, const Section& section) override {
+    texts.push_back(to_toml({&section, 1}));
+  }
+};
+
+// Fills a model from such a list.
+class PartFiller final : public Parts {
+ public:
+  PartFiller(PartList& from, bool move) : from_(from), move_(move) {}
+  bool loading() const override { return true; }
+  void matrix(const std::string&, Matrix& m, size_t, size_t, Use) override {
+    Matrix& source = *take(from_.matrices);
+    m = move_ ? std::move(source) : source.copy();
+  }
+  void values(const std::string&, std::vector<float>& v, size_t, Use) override {
+    fill(*take(from_.floats), v);
+  }
+  void values(const std::string&, std::vector<double>& v, size_t, Use) override {
+    fill(*take(from_.doubles), v);
+  }
+  void values(const std::string&, std::vector<uint32_t>& v, size_t, Use) override {
+    fill(*take(from_.words), v);
+  }
+  void values(const std::string&, std::vector<uint64_t>& v, size_t, Use) override {
+    fill(*take(from_.longs), v);
+  }
+  void names(const std::string&, Names& n) override { fill(*take(from_.all_names), n); }
+
+ protected:
+  void entry(const std::string&, const Entry& e) override { e.set(take(from_.entries)); }
+  void stored_settings(const std::string&, const Section& section) override {
+    apply_settings(settings_from_toml_text(take(from_.texts), ""), {&section, 1});
+  }
+
+ private:
+  template <class T>
+  static T take(std::deque<T>& list) {
+    T out = std::move(list.front());
+    list.pop_front();
+    return out;
+  }
+  template <class T>
+  void fill(T& source, T& to) const {
+    if (move_) {
+      to = std::move(source);
+    } else {
+      to = source;
+    }
+  }
+  PartList& from_;
+  bool move_;
+};
+
+void visit_run(RunState& state, Parts& parts) {
+  parts.flag("progress.started", state.started, Use::kRun);
+  parts.number("progress.block", state.block);
+  parts.number("progress.lr_scale", state.lr_scale);
+  parts.number("progress.loss", state.loss);
+  parts.number("progress.epoch_loss", state.epoch_loss);
+  parts.number("progress.epoch_steps", state.epoch_steps);
+  parts.list("progress.held_out", state.held_out);
+  parts.flag("progress.unscored", state.unscored, Use::kRun);
+  parts.flag("progress.converged", state.converged, Use::kRun);
+  parts.maybe("progress.kept", state.kept);
+  parts.maybe("progress.refit", state.refit);
+  parts.flag("progress.finished", state.finished);
+}
+
+}  // namespace
+
+void visit_all(ModelBase& model, Parts& parts) {
+  if (model.data()) {  // that it was trained on
+    parts.settings("settings", model.settings());
+    visit_run(model.state_, parts);
+  }
+  model.visit(parts);
+  model.best_.visit(model, parts);
+}
+
+void take_parts(ModelBase& from, ModelBase& to, bool move) {
+  PartList list;
+  list.settings("settings", from.settings());
+  from.visit(list);
+  PartFiller filler(list, move);
+  filler.settings("settings", to.settings());
+  to.visit(filler);
+  to.state_ = from.state_;
+  to.best_.clear();
+  if (move) to.best_ = std::move(from.best_);
+  to.loaded();
+}
+
+void ModelBase::check_finite() const {
+  FiniteCheck check;
+  const_cast<ModelBase&>(*this).visit(check);  // visitors that only look change nothing
+  if (check.bad().empty()) return;
+  throw fault(ErrorKind::kDiverged,
+              "{} holds numbers that are not finite, so nothing is saved; try a smaller --lr or a "
+              "larger --penalty",
+              check.bad());
+}
+
+bool ModelCourse::finite() {
+  FiniteCheck check;
+  model_.visit(check);
+  return check.bad().empty();
+}
+
+std::vector<Fact> ModelBase::run_facts() const {
+  std::vector<Fact> out{{"loss", fmt::format("{:.5f}", state_.loss)}};
+  if (!state_.held_out.empty()) {
+    out.push_back({"held_out_before", fmt::format("{:.5f}", state_.held_out.front())});
+    out.push_back({"held_out", fmt::format("{:.5f}", *state_.held_out_now())});
+    if (state_.kept) out.push_back({"kept_epoch", fmt::format("{}", *state_.kept)});
+  }
+  if (state_.lr_scale < 1) {
+    out.push_back({"rollbacks", fmt::format("{}", std::lround(-std::log2(state_.lr_scale)))});
+  }
+  return out;
+}
+
+void refuse_question(const Asked& asked, std::string_view for_models_that) {
+  throw fault(ErrorKind::kUsage, "{} is for models that {}; {} holds {}, which does not",
+              asked.what, for_models_that, asked.where, asked.kind);
+}
+
+}  // namespace kith
