@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents are true: their commands run, their flags exist, and help is complete.
+"""The documents are true: their commands run and print what is shown, their flags exist, and help
+is complete.
 
 In a Markdown file, fenced blocks with these info strings are for the tests (see CONTRIBUTING.md):
   sh run            executed; all of a file in order, in one shell, in a fresh folder
+  text output       what the `sh run` block right before it prints, in form: numbers may differ, and
+                    so may the names in lists of answers. A line "..." stands for any lines, and one
+                    that ends with "..." is only the beginning of a line.
   text file=a.txt   written to a.txt before the next `sh run` block (any language: toml, text, ...)
 """
 import os
 import re
 import subprocess
+import unittest
 
 import kith
 
@@ -21,42 +26,134 @@ def documents():
     return [p for p in found if p.exists()]
 
 
-def script_of(text):
-    """The shell script of a document, and how many blocks it runs."""
+def limited_documents():
+    """Those whose lines have a limit."""
+    found = [kith.SOURCE / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md")]
+    for pattern in ("docs/**/*.md", "src/models/*/README.md", "bench/*.md"):
+        found += sorted(kith.SOURCE.glob(pattern))
+    return [p for p in found if p.exists()]
+
+
+def script_of(text, outputs=None):
+    """The shell script of a document, and how many blocks it runs.
+
+    Block N, from 1, prints to the file N in the folder `outputs`, if that is given.
+    """
     script, blocks = ["set -euo pipefail"], 0
     for m in FENCE.finditer(text):
         line = text[:m.start()].count("\n") + 1
         info = m["info"].split()
         if info[:2] == ["sh", "run"]:
             blocks += 1
-            script += [f"echo '== the block at line {line}' >&2", m["body"]]
+            script.append(f"echo '== the block at line {line}' >&2")
+            # Braces and no subshell: what a block sets, the next ones know.
+            script.append(f"{{\n{m['body']}\n}} >'{outputs}/{blocks}' 2>&1" if outputs
+                          else m["body"])
         for word in info:
             if word.startswith("file="):
                 script.append(f"cat >'{word[5:]}' <<'END_OF_BLOCK'\n{m['body']}END_OF_BLOCK")
     return "\n".join(script), blocks
 
 
+def shown_outputs(text):
+    """(line in the document, number of the block, what is shown) for each block `text output`."""
+    blocks, end = 0, None
+    for m in FENCE.finditer(text):
+        info = m["info"].split()
+        if info[:2] == ["sh", "run"]:
+            blocks, end = blocks + 1, m.end()
+        elif info[:2] == ["text", "output"]:
+            directly = end is not None and not text[end:m.start()].strip()
+            yield text[:m.start()].count("\n") + 1, blocks if directly else None, m["body"]
+            end = m.end()
+
+
+# With its unit of size or speed; also a checksum.
+NUMBER = re.compile(r"\b[0-9a-f]{16}\b|"
+                    r"-?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( ?([kMGT]?B|bytes)\b| [kMGT]\b)?")
+# What was learned, so that another processor may round it to another answer.
+LEARNED = ((r'"id":"[^"]*"', '"id":"NAME"'), (r"^\s*\S+ is near .*", "NAME is near NAMES"),
+           (r"\S+ x \S+ (-?\d)", r"PAIR \1"))
+
+
+def form_of(line):
+    """A line without what may differ from run to run and from machine to machine."""
+    for pattern, name in LEARNED:
+        line = re.sub(pattern, name, line)
+    line = re.sub(r"[█▒░·]+", "#", line)
+    line = NUMBER.sub("#", line)
+    line = re.sub(r"# (s|min|h) left", "# left", line)
+    return " ".join(line.split())
+
+
+def answer_form(form):
+    """A line of a list of answers, a name and its numbers, without the name; else nothing."""
+    m = re.fullmatch(r"\S+(?: \S+){0,2}((?: #)+(?: %)?)", form)
+    return m[1] if m else None
+
+
+def not_printed(shown, printed):
+    """The lines of a block `text output` that are not, in form, among what was printed."""
+    # What a terminal would have drawn over is not there.
+    forms = {form_of(line.rstrip("\r").split("\r")[-1]) for line in printed.split("\n")}
+    answers = {answer_form(form) for form in forms} - {None}
+    wrong = []
+    for line in shown.splitlines():
+        form = form_of(line)
+        if line.strip() == "..." or form in forms or answer_form(form) in answers:
+            continue
+        cut = form.endswith("...") and any(f.startswith(form[:-3].rstrip()) for f in forms)
+        if not cut:
+            wrong.append(line)
+    return wrong
+
+
 class Documents(kith.TestCase):
+    @unittest.skipIf(kith.SANITIZED, "too slow there; the same commands are tested one by one")
     def test_commands_run(self):
         total = 0
         for path in documents():
-            script, blocks = script_of(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            name = str(path.relative_to(kith.SOURCE))
+            outputs = self.path(name.replace("/", "-") + ".out")
+            script, blocks = script_of(text, outputs)
             total += blocks
             if not blocks:
                 continue
-            name = str(path.relative_to(kith.SOURCE))
             with self.subTest(name):
                 folder = self.path(name.replace("/", "-"))
                 folder.mkdir()
+                outputs.mkdir()
                 binaries = os.path.dirname(os.path.abspath(kith.KITH))
                 environment = dict(os.environ, PATH=f"{binaries}:{os.environ['PATH']}",
-                                   KITH_SOURCE=str(kith.SOURCE), HOME=str(folder))
+                                   KITH_SOURCE=str(kith.SOURCE), HOME=str(folder),
+                                   LC_ALL="C.UTF-8")
                 done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment,
                                       text=True, capture_output=True, check=False,
                                       stdin=subprocess.DEVNULL)
-                told = f"{name}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+                printed = [p.read_text(encoding="utf-8", errors="replace")
+                           for p in sorted(outputs.iterdir(), key=lambda p: int(p.name))]
+                told = f"{name}\n{done.stderr[-2000:]}\n{(printed or [''])[-1][-2000:]}"
                 self.assertEqual(done.returncode, 0, told)
+                self.check_outputs(name, text, printed)
         self.assertGreater(total, 0, "no document has a block `sh run`")
+
+    def check_outputs(self, name, text, printed):
+        if kith.SANITIZED:
+            return  # so slow that what is interrupted, and when, is another
+        for line, block, shown in shown_outputs(text):
+            where = f"{name}:{line}"
+            self.assertIsNotNone(block, f"{where}: no `sh run` block stands right before this")
+            wrong = not_printed(shown, printed[block - 1])
+            self.assertEqual(wrong, [], f"{where}: not among what was printed:\n"
+                                        f"{printed[block - 1][-3000:]}")
+
+    def test_lines_are_short(self):
+        for path in limited_documents():
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                self.assertLessEqual(len(line), 120, f"{path.relative_to(kith.SOURCE)}:{number}")
+        readme = (kith.SOURCE / "README.md").read_text(encoding="utf-8")
+        self.assertLessEqual(len(readme.splitlines()), 110, "README.md is a first page")
 
     def test_flags_in_tables_exist(self):
         known = set(flags_of(all_help()))
@@ -68,12 +165,12 @@ class Documents(kith.TestCase):
                     self.assertIn(flag, known, f"{path.relative_to(kith.SOURCE)}:{number}")
 
     def test_flags_in_commands_exist(self):
-        # Every `kith ...` line in any block, run or not.
+        # Every `kith ...` line in any block, run or not; one that is shown to fail may be wrong.
         known = set(flags_of(all_help()))
         for path in documents():
             for m in FENCE.finditer(path.read_text(encoding="utf-8")):
                 for line in m["body"].splitlines():
-                    if re.match(r"\s*(\$ )?kith ", line):
+                    if re.match(r"\s*(\$ )?kith ", line) and '|| echo "exit' not in line:
                         for flag in flags_of(line.split(" #")[0]):
                             self.assertIn(flag, known, f"{path.relative_to(kith.SOURCE)}: {line}")
 
@@ -97,10 +194,29 @@ class Documents(kith.TestCase):
         self.assertNotEqual(subprocess.run(["bash", "-c", script], cwd=self.folder, check=False,
                                            capture_output=True).returncode, 0)
 
+    def test_the_convention_of_outputs(self):
+        text = ("```sh run\necho one 1.5\nX=2\n```\n\n```text output\none 7\n```\n"
+                "```sh run\necho two $X >&2\n```\nwords\n```text output\n...\n```\n")
+        outputs = self.path("out")
+        outputs.mkdir()
+        script, _ = script_of(text, outputs)
+        self.assertEqual(subprocess.run(["bash", "-c", script], cwd=self.folder, check=False,
+                                        capture_output=True).returncode, 0)
+        self.assertEqual((outputs / "1").read_text(), "one 1.5\n")
+        self.assertEqual((outputs / "2").read_text(), "two 2\n", "what a block sets stays")
+        self.assertEqual([block for _, block, _ in shown_outputs(text)], [1, None])
+        printed = ("  a is near b, c\ncello  0.777\nread 7.5 MB in 0.1 s: all of it\n"
+                   "  epoch 1/5  21 k rows/s\nat 5 %\rdone: 0123456789abcdef\nkith: no such file\n")
+        for shown in ("viola 0.81", "...", "read 99 kB in 3.2 s: ...", "epoch 2/40  1.9 M rows/s",
+                      "done: fedcba9876543210", "kith: no such file", "b is near a"):
+            self.assertEqual(not_printed(shown, printed), [], shown)
+        for shown in ("viola 0.81 %", "kith: no such folder", "write 7.5 MB ...", "at 5 %"):
+            self.assertEqual(not_printed(shown, printed), [shown])
+
 
 def flags_of(text):
     """The --names in a text, each with its --no- form."""
-    for name in re.findall(r"(?<![\w-])--([a-z0-9][a-z0-9-]*)", text.replace("\\-", "-")):
+    for name in re.findall(r"(?<![\w-])--([a-z0-9][a-z0-9-]*)", text.replace("\\-", "-").replace("--[no-]", "--")):
         yield "--" + name
 
 
@@ -165,7 +281,10 @@ class Help(kith.TestCase):
         # Ask bash itself what it would offer.
         for line, expected in (("kith tr", "train"), ("kith near m.kith --to", "--top"),
                                ("kith train word2vec --obj", "--objective"),
-                               ("kith train --objective cb", "cbow")):
+                               ("kith train --objective cb", "cbow"),
+                               ("kith train word2vec --objective cb", "cbow"),
+                               ("kith train mf --no-ad", "--no-adapt"),
+                               ("kith tune als --pen", "--penalty")):
             words = line.split()
             probe = (f"source '{file}'; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; "
                      "function=$(complete -p kith | sed -E 's/.*-F ([^ ]+).*/\\1/'); "
@@ -173,6 +292,9 @@ class Help(kith.TestCase):
             done = subprocess.run(["bash", "-c", probe], capture_output=True, text=True,
                                   check=False)
             self.assertIn(expected, done.stdout.split(), done.stderr)
+            # A model is offered its own flags only.
+            if "word2vec" in line:
+                self.assertNotIn("--penalty", done.stdout.split())
 
     def test_completion_for_other_shells(self):
         for shell in ("zsh", "fish"):
