@@ -81,8 +81,9 @@ void visit(Parts& parts, const SparseNames& names, Sparse& matrix, size_t rows, 
   const size_t entries = matrix.offsets.empty() ? 0 : matrix.offsets.back();
   parts.values(names.columns, matrix.column, entries, Use::kFixed);
   parts.values(names.values, matrix.value, entries, Use::kFixed);
+  if (!parts.loading()) return;  // models are saved from many threads: not a write but here
   matrix.columns = static_cast<uint32_t>(columns);
-  if (!parts.loading() || matrix.offsets.empty()) return;
+  if (matrix.offsets.empty()) return;
   parts.check(matrix.offsets.front() == 0 && std::ranges::is_sorted(matrix.offsets) &&
                   std::ranges::all_of(matrix.column, [&](uint32_t c) { return c < columns; }),
               "the ratings do not fit the names");
