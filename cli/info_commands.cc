@@ -99,6 +99,7 @@ int run_models(Args args) {
 
 int run_version(Args) {
   put("kith {}\n", kVersion);
+  put("vector instructions: {}\n", vector_instructions());
   return kDone;
 }
 

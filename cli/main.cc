@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the command, runs it, and turns whatever it throws into one line and an exit code.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -29,6 +33,8 @@ int exit_code(ErrorKind kind) {
       return kNoMemory;
     case ErrorKind::kCancelled:
       return kInterrupted;
+    case ErrorKind::kClosed:
+      return kDone;
     case ErrorKind::kInput:
     case ErrorKind::kIo:
       break;
@@ -74,20 +80,47 @@ int run_and_flush(Args args) {
   return code;
 }
 
-int guarded(Args args) {
+// Says so without asking for any.
+int out_of_memory() {
+  constexpr std::string_view kText = "kith: not enough memory\n";
+  if (::write(STDERR_FILENO, kText.data(), kText.size()) < 0) return kNoMemory;
+  return kNoMemory;
+}
+
+int guarded_once(int argc, char** argv) {
   try {
+    const std::vector<std::string_view> args(argv + std::min(argc, 1), argv + argc);
     return run_and_flush(args);
   } catch (const Error& e) {
+    // `kith near ... | head -1`: the reader has what it wanted.
+    if (e.kind() == ErrorKind::kClosed) return kDone;
     return complain(e.what(), exit_code(e.kind()));
   } catch (const OutputError& e) {
-    // `kith near ... | head -1`: the reader has what it wanted.
     if (e.code == EPIPE) return kDone;
     return complain(fmt::format("standard output: cannot write: {}", std::strerror(e.code)),
                     kFailed);
   } catch (const std::bad_alloc&) {
-    return complain("not enough memory", kNoMemory);
+    return out_of_memory();
   } catch (const std::exception& e) {
     return complain(e.what(), kFailed);
+  }
+}
+
+// What is said about a failure may need memory, too.
+int guarded(int argc, char** argv) {
+  try {
+    return guarded_once(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
+}
+
+// A file that is opened must not get the number of a stream that was closed: what is said would
+// land in it. What stands in for such a stream fails where results or input are at stake.
+void hold_standard_streams() {
+  constexpr std::array modes{O_WRONLY, O_RDONLY, O_WRONLY};  // of 0, 1 and 2
+  for (int fd = 0; fd < static_cast<int>(modes.size()); ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", modes[static_cast<size_t>(fd)]) < 0) return;
   }
 }
 
@@ -128,11 +161,11 @@ std::vector<FieldGroup> reading_groups(std::initializer_list<Can> any_of) {
 }  // namespace kith::cli
 
 int main(int argc, char** argv) {
+  kith::cli::hold_standard_streams();
   // A closed pipe shows as a failed write, so that a training run outlives its log.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // likewise a file over the limit of `ulimit -f`
   kith::cli::explain_lost_files();
   if (argc > 0) kith::cli::program = argv[0];
-  const std::vector<std::string_view> args(argv + std::min(argc, 1), argv + argc);
-  return kith::cli::guarded(args);
+  return kith::cli::guarded(argc, argv);
 }

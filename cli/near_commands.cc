@@ -92,7 +92,8 @@ int run_near(Args args) {
     if (many) put_heading(found.query);
     put_neighbours(found.neighbours, titled, many ? 2 : 0);
     if (found.neighbours.empty()) {
-      say("kith: nothing is near {}: it has no vector of its own, or nothing is left to compare "
+      say("kith: warning: nothing is near {}: it has no vector of its own, or nothing is left to "
+          "compare "
           "with",
           printable(found.query));
     }

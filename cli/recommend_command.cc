@@ -71,7 +71,7 @@ void put_list(const std::string& user, std::span<const Recommendation> list, boo
                               r.deviation ? fmt::format(" ± {:.3f}", *r.deviation) : ""));
   }
   put_text(table(rows, titled ? "<<>" : "<>", heading ? 2 : 0));
-  if (list.empty()) say("kith: nothing is left to recommend to {}", printable(user));
+  if (list.empty()) say("kith: warning: nothing is left to recommend to {}", printable(user));
 }
 
 // The lines of one user in the file of all.
@@ -124,7 +124,7 @@ int recommend_to_some(const Recommender& recommender, const std::vector<std::str
         put_list(user, list, titled, users.size() > 1);
       }
     } catch (const Error& e) {
-      if (users.size() == 1 || e.kind() == ErrorKind::kCancelled) throw;
+      if (users.size() == 1 || !is_about_what_was_asked(e)) throw;
       say("kith: {}", printable(e.what()));
       result = kFailed;
     }

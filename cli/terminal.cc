@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -20,6 +19,14 @@ constexpr auto kLogLine = std::chrono::seconds(10);
 constexpr size_t kBarWidth = 24;
 
 int descriptor(Stream s) { return s == Stream::kOut ? STDOUT_FILENO : STDERR_FILENO; }
+
+// What the first write that failed said: the library forgets both, the text and the reason.
+int g_lost = 0;
+
+[[noreturn]] void lose_results(int code) {
+  if (g_lost == 0) g_lost = code != 0 ? code : EIO;
+  throw OutputError{g_lost};
+}
 
 std::string_view environment(const char* name) {
   const char* const value = std::getenv(name);
@@ -59,23 +66,20 @@ size_t width_of(std::string_view s) {  // in code points
 
 void put_text(std::string_view text) {
   errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size()) throw OutputError{errno};
+  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size()) lose_results(errno);
 }
 
 void flush_results() {
   errno = 0;
-  if (std::fflush(stdout) != 0) throw OutputError{errno};
+  const bool flushed = std::fflush(stdout) == 0;
+  if (g_lost != 0 || !flushed || std::ferror(stdout)) lose_results(errno);
 }
 
-std::string results_path(const std::string& output) {
-  if (!output.empty() && output != "-") return output;
-  std::signal(SIGPIPE, SIG_DFL);
-  return "-";
-}
+std::string results_path(const std::string& output) { return output.empty() ? "-" : output; }
 
 void say_text(std::string_view text) {
   // Results that were printed before come first when both go to one place; an error shows later.
-  std::fflush(stdout);
+  if (std::fflush(stdout) != 0 && g_lost == 0) g_lost = errno;
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
@@ -100,8 +104,13 @@ std::string styled(Stream stream, Look look, std::string_view text) {
 std::string printable(std::string_view s) {
   // A word may come from anywhere; what it holds must not steer the terminal.
   std::string out(s);
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto c = static_cast<unsigned char>(out[i]);
+    if (c < 0x20 || c == 0x7f) out[i] = '?';
+    // U+0080 to U+009F are controls as well.
+    const bool last = c >= 0x80 && c < 0xa0 && i > 0 && out[i - 1] == '\xc2';
+    if (last) out.replace(--i, 2, "?");
+  }
   return out;
 }
 

@@ -26,8 +26,7 @@ void put(fmt::format_string<Args...> text, Args&&... args) {
   put_text(fmt::format(text, std::forward<Args>(args)...));
 }
 
-// Where a file of results goes: to standard output if nothing else is said. Then, like any filter,
-// the program ends without a word when the reader leaves.
+// Where a file of results goes: to standard output if nothing else is said.
 std::string results_path(const std::string& output);
 
 // Remarks, on standard error. A failure to write them is ignored.

@@ -46,7 +46,9 @@ std::vector<Setting> with_config(std::vector<Setting> flags, std::string_view mo
     throw Error(ErrorKind::kIo,
                 fmt::format("{}: there is no such file to read settings from", config));
   }
-  std::vector<Setting> out = settings_from_toml(config, model);
+  std::vector<std::string_view> models;
+  for (const ModelDescription& m : available_models()) models.push_back(m.name);
+  std::vector<Setting> out = settings_from_toml(config, model, models);
   out.insert(out.end(), flags.begin(), flags.end());
   return out;
 }

@@ -303,7 +303,7 @@ class Help(kith.TestCase):
         self.refused("help", "completion", "bsh", code=kith.BAD_USAGE, says=["bash", "bsh"])
 
     def test_version(self):
-        self.assertRegex(self.ok("--version").out, r"^kith \d+\.\d+\.\d+\n$")
+        self.assertRegex(self.ok("--version").out, r"^kith \d+\.\d+\.\d+\nvector instructions: \w+\n$")
 
 
 class Demo(kith.TestCase):

@@ -111,7 +111,8 @@ class Installed(kith.TestCase):
             self.assertRegex(headers, rf"\b{found[3][:int(found[2])]}\b", symbol)
 
     def test_everything_has_its_place(self):
-        self.assertEqual(self.shell(self.prefix / "bin" / "kith", "--version"), f"kith {VERSION}\n")
+        told = self.shell(self.prefix / "bin" / "kith", "--version")
+        self.assertEqual(told.splitlines()[0], f"kith {VERSION}")
         share = self.prefix / "share"
         for path, part in ((share / "man/man1/kith.1", ".SH NAME"),
                            (share / "bash-completion/completions/kith", "complete "),
@@ -157,7 +158,7 @@ class Installed(kith.TestCase):
 class Built(kith.TestCase):
     def test_the_program_needs_no_more_than_the_library_gives(self):
         run = subprocess.run([DYNAMIC, "--version"], capture_output=True, text=True, check=True)
-        self.assertEqual(run.stdout, f"kith {VERSION}\n")
+        self.assertEqual(run.stdout.splitlines()[0], f"kith {VERSION}")
         text = self.write("text.txt", "a b a c\n" * 300)
         subprocess.run([DYNAMIC, "train", text, "-o", self.path("m.kith"), "--dim", "4", "-q"],
                        check=True)

@@ -15,6 +15,7 @@ enum class ErrorKind {
   kLimit,      // the work needs more memory than there is
   kDiverged,   // training left the finite numbers and could not be brought back
   kCancelled,  // the caller asked to stop; nothing was changed
+  kClosed,     // whoever read the output has gone
 };
 
 // The one exception type of Kith. A message says where, what is wrong, what was found and what to
@@ -27,5 +28,10 @@ class Error : public std::runtime_error {
  private:
   ErrorKind kind_;
 };
+
+// Of a question among many the others can still be answered.
+inline bool is_about_what_was_asked(const Error& e) {
+  return e.kind() == ErrorKind::kInput || e.kind() == ErrorKind::kUsage;
+}
 
 }  // namespace KITH_VISIBLE

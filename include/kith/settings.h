@@ -63,8 +63,10 @@ inline std::vector<FieldGroup> groups_of(std::span<const Section> sections) {
   return {sections.begin(), sections.end()};
 }
 
-// Keys at the top of the file, then those in the table `[table]` if there is one.
-std::vector<Setting> settings_from_toml(const std::string& path, std::string_view table);
+// Keys at the top of the file, then those in the table `[table]` if there is one. Error(kUsage) if
+// there is a table that is none of `tables`, unless those are not given.
+std::vector<Setting> settings_from_toml(const std::string& path, std::string_view table,
+                                        std::span<const std::string_view> tables = {});
 
 // All settings as TOML, one line each: the text that a model file carries and --config reads.
 std::string to_toml(std::span<const Section> sections);

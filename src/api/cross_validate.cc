@@ -50,7 +50,7 @@ Report cross_validate(std::string_view name, const std::vector<std::string>& sou
   request.keep_all = true;
   request.keep_times = split.split == SplitBy::kTime || split.split == SplitBy::kUserTime;
   const Stopwatch watch;
-  const auto data = read_watched(*reader, std::move(request), context, observer);
+  const auto data = read_watched(*reader, std::move(request), context, observer, *info.data);
   if (observer) {
     Profile profile = data->profile();
     profile.seconds = watch.seconds();

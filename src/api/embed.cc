@@ -2,6 +2,7 @@
 #include "kith/embed.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "api/opened.h"
 #include "api/rows.h"
@@ -53,11 +54,17 @@ class Pages {
   std::vector<Matrix> pages_;
 };
 
+size_t dim_of(const RowAsker& rows) {
+  if (const size_t dim = rows.model().row_dim(); dim > 0) return dim;
+  throw fault(ErrorKind::kInput,
+              "the model has biases and no vectors (dim = 0), so a row has none either");
+}
+
 }  // namespace
 
 std::vector<float> embed(const Model& model, const std::vector<std::string>& terms) {
   RowAsker rows(model.impl(), kQuestion);
-  std::vector<float> out(rows.model().row_dim());
+  std::vector<float> out(dim_of(rows));
   add_groups(rows.see(rows.cells(terms)), out);
   return out;
 }
@@ -77,12 +84,18 @@ Embedded embed_rows(const Model& model, const std::vector<std::string>& sources,
   std::optional<size_t> name;
   if (!options.name.empty()) name = rows.column(options.name);
   NamedVectors out;
-  Pages pages(asker.model().row_dim());
+  Pages pages(dim_of(asker));
   while (rows.next()) {
     const Cell label = name ? rows.raw()[*name] : std::nullopt;
     add_name(out.names, label && !label->empty() ? std::string(*label)
                                                  : fmt::format("{}", out.names.size() + 1));
-    add_groups(asker.see(rows.cells()), pages.add());
+    const std::span<float> vector = pages.add();
+    add_groups(asker.see(rows.cells()), vector);
+    if (!std::ranges::all_of(vector, [](float x) { return std::isfinite(x); })) {
+      throw fault(ErrorKind::kInput,
+                  "{}: its numbers are so large that its vector is not finite; check the row",
+                  rows.where());
+    }
   }
   out.matrix = pages.join();
   const Embedded done{out.names.size(), out.matrix.cols()};

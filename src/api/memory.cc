@@ -2,6 +2,7 @@
 // What memory there is for this process, and what it took.
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -88,6 +89,12 @@ std::optional<uint64_t> available_memory() {
     left = std::min(left, left_of(limit.rlim_cur, used));
   }
   return left == kUnlimited ? std::nullopt : std::optional(left);
+}
+
+uint64_t memory_now() {
+  uint64_t all = 0, resident = 0;  // pages
+  std::ifstream in("/proc/self/statm");
+  return in >> all >> resident ? resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
 }
 
 uint64_t peak_memory() {

@@ -4,6 +4,8 @@
 #include "api/opened.h"
 #include "core/error.h"
 #include "data/dataset.h"
+#include "kernels/rows.h"
+#include "kith/version.h"
 #include "models/model.h"
 
 namespace kith {
@@ -34,6 +36,8 @@ const DataKind& kind_called(std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view vector_instructions() { return instructions_in_use(); }
 
 std::vector<ModelDescription> available_models() {
   std::vector<ModelDescription> out;

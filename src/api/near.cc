@@ -245,7 +245,7 @@ void near(const Model& model, const std::vector<std::string>& queries, const Nea
       try {
         resolved.push_back(resolver.resolve(i - begin, queries[i]));
       } catch (const Error& e) {
-        if (queries.size() == 1) throw;
+        if (queries.size() == 1 || !is_about_what_was_asked(e)) throw;
         answers[i - begin].error = e.what();
       }
     }

@@ -217,6 +217,11 @@ std::string Plan::Impl::schema_path() const {
   return path.string() + ".schema.json";
 }
 
+MemoryLimit Plan::Impl::limit() const {
+  if (options.max_memory.empty()) return {available, false};
+  return {parse_size("max-memory", options.max_memory), true};
+}
+
 std::unique_ptr<Dataset> read_data(Plan::Impl& plan, const Context& context, Observer* observer) {
   const Stopwatch watch;
   ReadRequest request;
@@ -225,7 +230,8 @@ std::unique_ptr<Dataset> read_data(Plan::Impl& plan, const Context& context, Obs
   request.schema_path = plan.schema_path();
   request.wishes = plan.model->wishes();
   request.base = plan.base;
-  auto out = read_watched(*plan.reader, std::move(request), context, observer);
+  auto out = read_watched(*plan.reader, std::move(request), context, observer, *plan.info->data,
+                          plan.limit());
   if (observer) {
     Profile profile = out->profile();
     profile.seconds = watch.seconds();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/reading.h"
 #include "data/dataset.h"
 #include "io/archive.h"
 #include "kith/train.h"
@@ -33,6 +34,7 @@ struct Plan::Impl {
   std::string checkpoint_path() const { return options.output + ".checkpoint"; }
   std::string scratch_folder() const;
   std::string schema_path() const;
+  MemoryLimit limit() const;
 };
 
 // What the sources hold, read as the plan says and told to the observer. `keep_all`: nothing is
@@ -41,5 +43,7 @@ std::unique_ptr<Dataset> read_data(Plan::Impl& plan, const Context& context, Obs
 
 // What there is left for this process; nothing if that cannot be seen.
 std::optional<uint64_t> available_memory();
+// Of this process, as it is now; 0 if that cannot be told.
+uint64_t memory_now();
 
 }  // namespace kith

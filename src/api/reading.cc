@@ -3,15 +3,29 @@
 
 #include <utility>
 
+#include "api/plan.h"
+#include "core/error.h"
 #include "core/waiting.h"
+#include "kith/text.h"
 
 namespace kith {
 
+void MemoryLimit::check(uint64_t needed, std::string_view what, const DataKind& kind) const {
+  if (!bytes || needed <= *bytes) return;
+  throw fault(ErrorKind::kLimit, "{} needs about {} of memory but {} {}; {}", what,
+              in_bytes(static_cast<double>(needed)), in_bytes(static_cast<double>(*bytes)),
+              asked ? "is the limit (--max-memory)" : "is available", kind.to_save_memory);
+}
+
 std::unique_ptr<Dataset> read_watched(DataReader& reader, ReadRequest request,
-                                      const Context& context, Observer* observer) {
+                                      const Context& context, Observer* observer,
+                                      const DataKind& kind, MemoryLimit limit) {
   const Waiting waiting(context);
-  request.on_read = [&context, observer, watch = Stopwatch()](uint64_t bytes, double share) {
+  const uint64_t before = memory_now();
+  request.on_read = [&, watch = Stopwatch()](uint64_t bytes, double share) {
     context.check();
+    const uint64_t now = memory_now();
+    limit.check(now > before ? now - before : 0, "reading", kind);
     if (observer) observer->on(Reading{bytes, watch.seconds(), share});
   };
   return reader.read(request);
@@ -26,7 +40,7 @@ std::unique_ptr<Dataset> read_for(const DataKind& kind, const std::vector<std::s
   request.sources = sources;
   request.keep_all = true;
   request.base = std::move(known);
-  auto out = read_watched(*reader, std::move(request), context, observer);
+  auto out = read_watched(*reader, std::move(request), context, observer, kind);
   const Profile profile = out->profile();
   for (const Note& n : profile.notes) {
     if (observer) observer->on(n);

@@ -20,21 +20,17 @@ namespace fs = std::filesystem;
 
 // Refuses what cannot end well.
 void check_memory(const Plan::Impl& plan, const Dataset& data, const Job& job, Observer* observer) {
+  const MemoryLimit limit = plan.limit();
   Memory memory;
   memory.needed = data.bytes() + plan.model->memory_needed(data, job);
-  memory.asked = !plan.options.max_memory.empty();
-  memory.limit = memory.asked ? parse_size("max-memory", plan.options.max_memory) : plan.available;
-  if (memory.limit && memory.needed > *memory.limit) {
-    throw fault(
-        ErrorKind::kLimit, "training needs about {} of memory but {} {}; {}",
-        in_bytes(static_cast<double>(memory.needed)), in_bytes(static_cast<double>(*memory.limit)),
-        memory.asked ? "is the limit (--max-memory)" : "is available", data.kind().to_save_memory);
-  }
+  memory.asked = limit.asked;
+  memory.limit = limit.bytes;
+  limit.check(memory.needed, "training", data.kind());
   if (observer) observer->on(memory);
 }
 
 // What the file says beyond the model itself. Nothing here may depend on time, machine or number
-// of threads: a deterministic run gives the same file everywhere.
+// of threads: a deterministic run gives the same file wherever vector_instructions() are the same.
 std::map<std::string, std::string> metadata_of(const Plan::Impl& plan, const Dataset& data) {
   std::map<std::string, std::string> out = data.metadata();
   out["run"] = plan.settings;
@@ -82,11 +78,6 @@ class Checkpoints {
       if (observer_) observer_->on(Checkpoint{plan_.checkpoint_path(), e.what()});
     }
   }
-  bool roll_back() {
-    if (!own_) return false;
-    restore_checkpoint(*plan_.model, plan_.info->name, Archive::open(plan_.checkpoint_path()));
-    return true;
-  }
   void remove() {
     std::error_code none;
     if (own_) fs::remove(plan_.checkpoint_path(), none);
@@ -110,7 +101,6 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
     report.update(p);
     checkpoints.write_if_due(p);
   };
-  job.restore = [&] { return checkpoints.roll_back(); };
   const Stopwatch watch;
   plan.model->fit(data, job, true);
   out.training = watch.seconds();
@@ -124,7 +114,7 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
     checkpoints.write();
     return false;
   }
-  plan.model->check_finite();
+  plan.model->check_loadable();
   if (observer) observer->on(examples_of(*plan.model, job.seed, job));
   save_model(*plan.model, plan.info->name, plan.options.output, false, metadata);
   checkpoints.remove();

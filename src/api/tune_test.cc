@@ -194,7 +194,7 @@ TEST(Tune, OtherModelsAreTunedToo) {
   EXPECT_TRUE(text_run.trials[1].held_out);
   const Tuned table = tuned({.trials = 2, .search = "lr"},
                             request("feat2vec", places_file(), output, quick_places()));
-  EXPECT_EQ(table.trials[0].values, Strings{"0.1"});
+  EXPECT_EQ(table.trials[0].values, Strings{"auto"});
   EXPECT_EQ(table.trials.size(), 2u);
 }
 

@@ -15,7 +15,7 @@ UpdateReport update(Model& model, const std::vector<std::string>& sources,
   // A copy takes them in, and becomes the model when nothing can go wrong any more.
   std::unique_ptr<ModelBase> copy = clone(opened.whole(), opened.kind);
   Updated done = require<Updates>(*copy, opened.asked("update")).update(*more, context);
-  copy->check_finite();
+  copy->check_loadable();
   auto next = std::make_unique<Model::Impl>(*opened.info, std::move(copy), opened.metadata);
   next->path = opened.path;
   UpdateReport out{done.units, std::string(opened.info->data->unit), {}, done.solved};

@@ -64,6 +64,12 @@ void export_vectors(const Model& model, const std::string& output, VectorFormat 
   }
   check_output(output, {model.path()});
   std::vector<VectorGroup> groups = model.impl().ask<HasVectors>("export").vectors(side);
+  const auto empty = [](const VectorGroup& g) {
+    return g.vectors->rows() == 0 || g.vectors->cols() == 0;
+  };
+  if (std::ranges::all_of(groups, empty)) {
+    throw fault(ErrorKind::kInput, "{}: this model has no named vectors to export", model.path());
+  }
   if (groups.size() == 1 && groups[0].column.empty()) {
     return write_vectors(output, format, *groups[0].names,
                          WatchedVectors(*groups[0].vectors, context));

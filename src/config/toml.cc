@@ -2,11 +2,13 @@
 // Settings in TOML: files of users, and the text in the header of a model file.
 #include <toml++/toml.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <memory>
 
 #include "config/names.h"
 #include "core/error.h"
@@ -19,10 +21,16 @@ std::string read_text(const std::string& path) {
   if (std::filesystem::is_directory(path)) {
     throw fault(ErrorKind::kIo, "{}: this is a folder; name a file of settings", path);
   }
-  std::ifstream in(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  if (!in) {
-    throw fault(ErrorKind::kIo, "{}: cannot read the settings: {}", path, std::strerror(errno));
+  std::string text;
+  std::array<char, 4096> piece;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"),
+                                                           std::fclose);
+  for (size_t n = 1; in && n > 0; text.append(piece.data(), n)) {
+    n = std::fread(piece.data(), 1, piece.size(), in.get());
+  }
+  if (!in || std::ferror(in.get())) {
+    throw fault(errno == ENOMEM ? ErrorKind::kLimit : ErrorKind::kIo,
+                "{}: cannot read the settings: {}", path, std::strerror(errno));
   }
   return text;
 }
@@ -75,9 +83,16 @@ std::vector<Setting> settings_from_table(const toml::table& table, std::string_v
 
 }  // namespace
 
-std::vector<Setting> settings_from_toml(const std::string& path, std::string_view table) {
+std::vector<Setting> settings_from_toml(const std::string& path, std::string_view table,
+                                        std::span<const std::string_view> tables) {
   try {
-    return settings_from_table(toml::parse(read_text(path), path), path, table);
+    const toml::table all = toml::parse(read_text(path), path);
+    for (const auto& [key, node] : all) {
+      if (!node.is_table() || tables.empty() || std::ranges::count(tables, key.str())) continue;
+      throw fault(ErrorKind::kUsage, "{}:{}: there is no model [{}]{}", path,
+                  node.source().begin.line, key.str(), suggest(key.str(), tables));
+    }
+    return settings_from_table(all, path, table);
   } catch (const toml::parse_error& e) {
     throw fault(ErrorKind::kInput, "{}:{}: {}", path, e.source().begin.line, e.description());
   }

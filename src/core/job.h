@@ -37,8 +37,6 @@ class Job {
 
   // Called at every safe point on the caller's thread. It may save a checkpoint.
   std::function<void(const Progress&)> on_progress = [](const Progress&) {};
-  // Puts the model back to its last checkpoint; false if there is none.
-  std::function<bool()> restore = [] { return false; };
 
   const Context& context() const { return *context_; }
   // NOLINTNEXTLINE(google-explicit-constructor): a job is where its work is done

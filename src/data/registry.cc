@@ -29,14 +29,20 @@ const DataKind& kind_of(const std::string& source) {
 }
 
 bool is_database(std::string_view source) {
-  return source.starts_with("postgresql://") || source.starts_with("postgres://");
+  const auto scheme = [&](std::string_view wanted) {
+    return std::ranges::equal(source.substr(0, wanted.size()), wanted, {},
+                              [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+  };
+  return scheme("postgresql://") || scheme("postgres://");
 }
 
 std::string shown_source(std::string_view source) {
   std::string out(source);
   if (!is_database(source)) return out;
-  const size_t user = out.find("://") + 3, end = std::min(out.find('/', user), out.size());
-  const size_t at = out.rfind('@', end), colon = out.find(':', user);
+  // A password may hold what should have been escaped, / and @ too: it ends at the last @.
+  const size_t user = out.find("://") + 3;
+  const size_t at = out.rfind('@', std::min(out.find('?'), out.size()));
+  const size_t colon = out.find(':', user);
   if (at != std::string::npos && at > user && colon < at) {
     out.replace(colon, at - colon, ":PASSWORD");
   }

@@ -49,17 +49,36 @@ std::string follow_link(const std::string& path) {
   return target;
 }
 
-// A new file beside `target` that the user's umask applies to; its name goes to `name`.
-int create_beside(const std::string& target, std::string& name) {
-  const std::string folder = folder_of(target);
+// Calls make(name) for new names beside `target` until one is free, or it fails otherwise.
+template <class Make>
+int name_beside(const std::string& target, std::string& name, const Make& make) {
   // Cut, so that the longest allowed name still leaves room for what is added.
   const std::string base = target.substr(target.rfind('/') + 1).substr(0, 200);
   for (int attempt = 0;; ++attempt) {
-    name = fmt::format("{}/.{}.{}-{:08x}.tmp", folder, base, ::getpid(),
+    name = fmt::format("{}/.{}.{}-{:08x}.tmp", folder_of(target), base, ::getpid(),
                        static_cast<uint32_t>(random_number()));
-    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0 || (errno != EINTR && (errno != EEXIST || attempt == 100))) return fd;
+    const int made = make(name.c_str());
+    if (made >= 0) return made;
+    if (errno != EINTR && (errno != EEXIST || attempt == 100)) {
+      name.clear();
+      return made;
+    }
   }
+}
+
+// Where a file that has no name can be given one from.
+std::string nameless(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
+// A new file in the folder of `target` that the user's umask applies to. It has no name, or that
+// which goes to `name`.
+int create_beside(const std::string& target, std::string& name) {
+  const int fd = ::open(folder_of(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  struct stat info;
+  if (fd >= 0 && ::stat(nameless(fd).c_str(), &info) == 0) return fd;
+  if (fd >= 0) ::close(fd);
+  return name_beside(target, name, [](const char* path) {
+    return ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  });
 }
 
 // What only its owner could read stays so. Owner and group stay where we may say so; where we may
@@ -125,7 +144,6 @@ AtomicFile::AtomicFile(std::string path)
   } else {
     target_ = follow_link(path_);
     fd_ = create_beside(target_, temporary_);
-    if (fd_ < 0) temporary_.clear();
     if (fd_ >= 0 && ::stat(target_.c_str(), &info) == 0) take_permissions(fd_, info);
   }
   if (fd_ < 0) posix::fail(where_, "write there");
@@ -150,22 +168,43 @@ void AtomicFile::flush() {
   buffer_.clear();
 }
 
-void AtomicFile::commit() {
+void AtomicFile::prepare() {
   flush();
-  if (temporary_.empty()) {
-    // A network file system may tell only now that the bytes did not arrive.
-    if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) posix::fail(where_, "write");
-    return;
+  if (!target_.empty() && sync_fully(fd_) != 0) {
+    posix::fail(where_, "bring the bytes to the disk");
   }
-  if (sync_fully(fd_) != 0) posix::fail(where_, "bring the bytes to the disk");
+}
+
+// A network file system may tell only now that the bytes did not arrive.
+void AtomicFile::close() {
   if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) posix::fail(where_, "write");
+}
+
+void AtomicFile::put_in_place() {
+  if (temporary_.empty()) {
+    const std::string from = nameless(fd_);
+    const auto link = [&](const char* path) {
+      return ::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+    };
+    if (name_beside(target_, temporary_, link) < 0) posix::fail(where_, "put in place");
+  }
+  close();
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) posix::fail(where_, "put in place");
   temporary_.clear();
+}
+
+void AtomicFile::commit() {
+  prepare();
+  if (target_.empty()) return close();
+  put_in_place();
   // The name must survive a power cut too. A folder that cannot be opened for reading, or a file
   // system without such a call, leaves that to the system.
   const posix::Fd folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() >= 0 && sync_fully(folder.get()) != 0 && errno != EINVAL && errno != EROFS) {
-    posix::fail(where_, "bring the name to the disk");
+    throw fault(ErrorKind::kIo,
+                "{}: the new file is in place, but whether it would survive a power cut is not "
+                "known: {}",
+                where_, posix::reason(errno));
   }
 }
 

@@ -40,10 +40,12 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-// Writes a file so that its name always shows a whole one: a temporary file in the same folder,
-// fsync, rename, fsync of the folder. Without commit() nothing remains. A full disk or a
-// read-only folder is Error(kIo), and what stood there before stays. Path "-" is standard output;
-// that, a pipe and a device are written to directly. A symbolic link stays and its target changes.
+// Writes a file so that its name always shows a whole one: a nameless file in the same folder,
+// fsync, a name beside the target, rename, fsync of the folder. Without commit() nothing remains,
+// not even of a process that is killed (where the file system has no nameless files: a name that
+// ends in .tmp). A full disk or a read-only folder is Error(kIo), and what stood there before
+// stays. Path "-" is standard output; that, a pipe and a device are written to directly. A symbolic
+// link stays and its target changes.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -54,12 +56,16 @@ class AtomicFile {
   void write(std::string_view text) { write(std::span(text.data(), text.size())); }
   void write(const std::string& text) { write(std::string_view(text)); }
   void write(const char* text) { write(std::string_view(text)); }
+  void prepare();  // the part of commit() that may well fail: all bytes on the disk
   void commit();
 
  private:
   void flush();
-  std::string path_, where_;        // as given, and as messages say it
-  std::string target_, temporary_;  // links followed; empty when written to directly
+  void close();
+  void put_in_place();
+  std::string path_, where_;  // as given, and as messages say it
+  std::string target_;        // links followed; empty when written to directly
+  std::string temporary_;     // empty while the file has no name
   std::string buffer_;
   int fd_ = -1;
 };

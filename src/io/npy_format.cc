@@ -241,6 +241,9 @@ void write_npy(const std::string& path, const Names& names, const Vectors& vecto
     list.write(names[r]);
     list.write("\n");
   });
+  // Whatever can fail has been tried before the first of the two is replaced.
+  list.prepare();
+  file.prepare();
   list.commit();
   file.commit();
 }

@@ -52,7 +52,8 @@ std::string reason(int code) {
 }
 
 void fail(std::string_view where, std::string_view attempt, int code) {
-  throw fault(ErrorKind::kIo, "{}: cannot {}: {}{}", where, attempt, reason(code), remedy(code));
+  throw fault(code == ENOMEM ? ErrorKind::kLimit : ErrorKind::kIo, "{}: cannot {}: {}{}", where,
+              attempt, reason(code), remedy(code));
 }
 
 Fd open_to_read(const std::string& path) {
@@ -85,6 +86,8 @@ void write_all(int fd, std::span<const char> bytes, std::string_view where,
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
     if (n > 0) {
       bytes = bytes.subspan(static_cast<size_t>(n));
+    } else if (n < 0 && errno == EPIPE) {
+      throw fault(ErrorKind::kClosed, "{}: nobody reads it any more", where);
     } else if (n == 0 || errno != EINTR) {
       fail(where, attempt, n == 0 ? EIO : errno);
     }

@@ -99,6 +99,7 @@ void visit_run(RunState& state, Parts& parts) {
   parts.number("progress.loss", state.loss);
   parts.number("progress.epoch_loss", state.epoch_loss);
   parts.number("progress.epoch_steps", state.epoch_steps);
+  parts.number("progress.first_loss", state.first_loss, Use::kRun);
   parts.list("progress.held_out", state.held_out);
   parts.flag("progress.unscored", state.unscored, Use::kRun);
   parts.flag("progress.converged", state.converged, Use::kRun);
@@ -131,14 +132,23 @@ void take_parts(ModelBase& from, ModelBase& to, bool move) {
   to.loaded();
 }
 
-void ModelBase::check_finite() const {
-  FiniteCheck check;
-  const_cast<ModelBase&>(*this).visit(check);  // visitors that only look change nothing
-  if (check.bad().empty()) return;
-  throw fault(ErrorKind::kDiverged,
-              "{} holds numbers that are not finite, so nothing is saved; try a smaller --lr or a "
-              "larger --penalty",
-              check.bad());
+void ModelBase::check_loadable() const {
+  auto& self = const_cast<ModelBase&>(*this);  // visitors that only look change nothing
+  FiniteCheck learned;
+  self.visit(learned);
+  if (!learned.bad().empty()) {
+    throw fault(ErrorKind::kDiverged,
+                "{} holds numbers that are not finite, so nothing is saved; try a smaller --lr or "
+                "a larger --penalty",
+                learned.bad());
+  }
+  LoadableCheck all;
+  self.visit(all);
+  if (all.bad().empty()) return;
+  throw fault(ErrorKind::kInput,
+              "{}, so nothing is saved; are there numbers among the data that are out of all "
+              "proportion?",
+              all.bad());
 }
 
 bool ModelCourse::finite() {

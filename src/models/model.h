@@ -48,7 +48,8 @@ class ModelBase {
 
   bool finished() const { return state_.finished; }
   const RunState& state() const { return state_; }
-  void check_finite() const;  // Error(kDiverged) if what was learned is not
+  // Error(kDiverged) if what was learned is not finite, Error(kInput) if the file would be refused.
+  void check_loadable() const;
 
  protected:
   ModelBase() = default;

@@ -114,7 +114,7 @@ void restore_checkpoint(ModelBase& model, std::string_view name, const Archive& 
 
 void save_model(const ModelBase& model, std::string_view name, const std::string& path,
                 bool checkpoint, const std::map<std::string, std::string>& extra_metadata) {
-  model.check_finite();
+  model.check_loadable();
   ArchiveWriter out;
   out.metadata = extra_metadata;
   out.metadata.insert_or_assign("format", std::string(kFormat));

@@ -155,6 +155,20 @@ void FiniteCheck::values(const std::string& name, std::vector<float>& v, size_t,
   if (bad_.empty() && use == Use::kLearned && !finite(v)) bad_ = name;
 }
 
+void LoadableCheck::check(bool good, std::string_view what) {
+  if (!good && bad_.empty()) bad_ = what;
+}
+void LoadableCheck::matrix(const std::string& name, Matrix& m, size_t, size_t, Use) {
+  check(all_finite(m), name + " holds numbers that are not finite");
+}
+void LoadableCheck::values(const std::string& name, std::vector<float>& v, size_t, Use) {
+  check(finite(v), name + " holds numbers that are not finite");
+}
+void LoadableCheck::values(const std::string& name, std::vector<double>& v, size_t, Use) {
+  check(std::ranges::all_of(v, [](double x) { return std::isfinite(x); }),
+        name + " holds numbers that are not finite");
+}
+
 void MemorySum::matrix(const std::string&, Matrix&, size_t rows, size_t cols, Use use) {
   if (rows == kAny || cols == kAny || may_be_absent(use)) return;
   const uint64_t bytes = uint64_t{rows} * padded(cols) * sizeof(float);

@@ -75,10 +75,24 @@ class TensorVisitor : public Parts {
 };
 
 // Whether what training moves is finite; the name of the first part that is not.
-class FiniteCheck final : public TensorVisitor {
+class FiniteCheck : public TensorVisitor {
  public:
   void matrix(const std::string& name, Matrix& m, size_t rows, size_t cols, Use use) override;
   void values(const std::string& name, std::vector<float>& v, size_t size, Use use) override;
+  const std::string& bad() const { return bad_; }
+
+ protected:
+  using TensorVisitor::values;
+  std::string bad_;
+};
+
+// Whether a Loader would take all parts: what it would say against them.
+class LoadableCheck final : public TensorVisitor {
+ public:
+  void check(bool good, std::string_view what) override;
+  void matrix(const std::string& name, Matrix& m, size_t rows, size_t cols, Use use) override;
+  void values(const std::string& name, std::vector<float>& v, size_t size, Use use) override;
+  void values(const std::string& name, std::vector<double>& v, size_t size, Use use) override;
   const std::string& bad() const { return bad_; }
 
  private:

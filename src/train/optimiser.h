@@ -35,6 +35,12 @@ struct Step {
   float l2 = 0;  // the gradient gains l2 * x
 };
 
+// Steps that go on in the direction of those before: each gradient moves its row some ten times.
+constexpr bool keeps_going(Optimiser optimiser) {
+  return optimiser == Optimiser::kMomentum || optimiser == Optimiser::kNesterov ||
+         optimiser == Optimiser::kAdam;
+}
+
 // Floats that stand behind `width` (padded) parameters, a multiple of kRowPad.
 constexpr size_t state_width(Optimiser optimiser, size_t width) {
   switch (optimiser) {

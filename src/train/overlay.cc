@@ -18,6 +18,9 @@ uint64_t Rounds::memory_needed(size_t tables, size_t rows, size_t stride, uint64
 void Rounds::combine(size_t table, size_t count, RowTable to, const Context& context, bool alone) {
   const auto workers = static_cast<size_t>(context.threads());
   if (sums_.rows() < workers) sums_ = Matrix(workers, to.rows.stride);
+  // Numbers at the front of a row that count by the squares behind them.
+  const bool one = to.optimiser == Optimiser::kRowAdaGrad;
+  const size_t x = !adds_up(to.optimiser) ? 0 : one ? to.rows.stride - kRowPad : to.rows.stride / 2;
   const auto overlay = [&](size_t b) -> const RowOverlay& { return of_block(b)[table]; };
   chains_.for_each_row(
       count, [&](size_t b) { return overlay(b).touched(); }, context, alone,
@@ -27,9 +30,14 @@ void Rounds::combine(size_t table, size_t count, RowTable to, const Context& con
         const float energy = to.energy ? to.energy[row] : 0;
         std::fill_n(change, to.rows.stride, 0.0f);
         each([&](uint32_t block, uint32_t slot) {
-          add_change(overlay(block).copy(slot), base, change, to.rows.stride);
+          add_change(overlay(block).copy(slot) + x, base + x, change + x, to.rows.stride - x);
           if (to.energy) to.energy[row] += overlay(block).energy(slot) - energy;
         });
+        if (x > 0) {  // those of the squares are known now
+          each([&](uint32_t block, uint32_t slot) {
+            add_earned_change(overlay(block).copy(slot), base, change, x, one);
+          });
+        }
         add_row(change, base, to.rows.stride);
       });
 }

@@ -14,6 +14,7 @@
 #include "core/job.h"
 #include "core/matrix.h"
 #include "core/parallel.h"
+#include "train/optimiser.h"
 
 namespace kith {
 
@@ -21,7 +22,17 @@ namespace kith {
 struct RowTable {
   Rows rows;
   float* energy = nullptr;
+  Optimiser optimiser = Optimiser::kSgd;  // one whose blocks add_up()
 };
+
+// Whether blocks of steps that were taken side by side, from the same state, make up what they
+// would have made one after the other, about. AdaGrad's do: steps at lr / sqrt(h) grow shorter with
+// the squares h that all of them add to, and what a block moved can be held to that. Momentum,
+// Adam's averages and rates that do not fall do not: where eight blocks head for the same place,
+// they arrive eight times as far.
+constexpr bool adds_up(Optimiser optimiser) {
+  return optimiser == Optimiser::kAdaGrad || optimiser == Optimiser::kRowAdaGrad;
+}
 
 // Private copies of the rows that one block touches. A row is copied when it is first asked for.
 class RowOverlay {

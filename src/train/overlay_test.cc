@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 namespace kith {
@@ -60,6 +61,38 @@ TEST(Rounds, AddEveryBlocksChangesOnce) {
         }
       }
     }
+  }
+}
+
+// A block moved at lr / sqrt(its own squares); one after the other, the blocks would have moved at
+// lr / sqrt(those of all). Two numbers at the front, with a square for each or one for both.
+TEST(Rounds, HoldAdaGradToTheSquaresOfAllBlocks) {
+  for (const Optimiser optimiser : {Optimiser::kAdaGrad, Optimiser::kRowAdaGrad}) {
+    const size_t width = padded(2);
+    Matrix table(1, width + state_width(optimiser, width));
+    float* const row = table.view().row(0);
+    row[0] = 5, row[1] = -1;
+    row[width] = 1;
+    if (optimiser == Optimiser::kAdaGrad) row[width + 1] = 4;
+    Rounds rounds(1, 1, table.stride());
+    const Context context(2);
+    const RowTable tables[]{{table.view(), nullptr, optimiser}};
+    EXPECT_TRUE(rounds.run(2, tables, context, true, [&](size_t b, std::span<RowOverlay> o) {
+      float* const x = o[0].row(0);
+      x[0] += b == 0 ? 1.0f : 2.0f;
+      x[1] -= 1;
+      x[width] += b == 0 ? 3.0f : 5.0f;                         // 4 and 6 of 9
+      if (optimiser == Optimiser::kAdaGrad) x[width + 1] += 8;  // 12 of 20
+    }));
+    const bool one = optimiser == Optimiser::kRowAdaGrad;
+    const double first = std::sqrt(4.0 / 9), second = std::sqrt(6.0 / 9),
+                 other = std::sqrt(12.0 / 20);
+    EXPECT_NEAR(row[0], 5 + first * 1 + second * 2, 1e-6);
+    EXPECT_NEAR(row[1], -1 - (one ? first + second : 2 * other), 1e-6);
+    EXPECT_EQ(row[width], 9);
+    if (one) continue;
+    EXPECT_EQ(row[width + 1], 20);
+    EXPECT_EQ(row[2], 0);  // a number without squares has not moved
   }
 }
 

@@ -1,49 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/ridge.h"
 
+#include <Eigen/Cholesky>
 #include <cmath>
 
 namespace kith {
+namespace {
 
-RidgeFit::RidgeFit(size_t inputs, size_t outputs)
-    : inputs_(inputs), outputs_(outputs), xx_(inputs * inputs), yx_(outputs * inputs) {}
+using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Map<const Dense> as_rows(const std::vector<double>& values, size_t rows) {
+  return {values.data(), static_cast<Eigen::Index>(rows),
+          static_cast<Eigen::Index>(values.size() / rows)};
+}
+
+}  // namespace
 
 void RidgeFit::add(std::span<const float> x, std::span<const float> y, double weight) {
   ++examples_;
-  for (size_t i = 0; i < inputs_; ++i) {
-    const double xi = weight * x[i];
-    for (size_t j = 0; j <= i; ++j) xx_[i * inputs_ + j] += xi * x[j];
-    for (size_t o = 0; o < outputs_; ++o) yx_[o * inputs_ + i] += xi * y[o];
-  }
+  const double root = std::sqrt(weight);
+  for (const float v : x.first(inputs_)) x_.push_back(root * v);
+  for (const float v : y.first(outputs_)) y_.push_back(root * v);
 }
 
+// W = Y'X (X'X + lambda I)^-1 = Y' (XX' + lambda I)^-1 X: whichever is smaller.
 Matrix RidgeFit::solve(double penalty) const {
-  const size_t n = inputs_;
-  double trace = 0;
-  for (size_t i = 0; i < n; ++i) trace += xx_[i * n + i];
-  const double lambda = penalty * trace / static_cast<double>(n) + 1e-12;
-  // Cholesky: xx + lambda I = L L'.
-  std::vector<double> l = xx_;
-  for (size_t i = 0; i < n; ++i) {
-    for (size_t j = 0; j <= i; ++j) {
-      double sum = l[i * n + j] + (i == j ? lambda : 0);
-      for (size_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
-      l[i * n + j] = i == j ? std::sqrt(sum) : sum / l[j * n + j];
-    }
-  }
-  Matrix out(outputs_, n);
-  std::vector<double> z(n);
+  const Eigen::Map<const Dense> x = as_rows(x_, examples_), y = as_rows(y_, examples_);
+  const double lambda = penalty * x.squaredNorm() / static_cast<double>(inputs_) + 1e-12;
+  const bool by_examples = x.rows() < x.cols();
+  Dense gram = by_examples ? Dense(x * x.transpose()) : Dense(x.transpose() * x);
+  gram.diagonal().array() += lambda;
+  const Eigen::LLT<Dense> root(gram);
+  const Dense w = by_examples ? Dense(root.solve(y).transpose() * x)
+                              : Dense(root.solve(x.transpose() * y).transpose());
+  Matrix out(outputs_, inputs_);
   for (size_t o = 0; o < outputs_; ++o) {
-    for (size_t i = 0; i < n; ++i) {
-      double sum = yx_[o * n + i];
-      for (size_t k = 0; k < i; ++k) sum -= l[i * n + k] * z[k];
-      z[i] = sum / l[i * n + i];
-    }
-    for (size_t i = n; i-- > 0;) {
-      double sum = z[i];
-      for (size_t k = i + 1; k < n; ++k) sum -= l[k * n + i] * z[k];
-      z[i] = sum / l[i * n + i];
-      out.row(o)[i] = static_cast<float>(z[i]);
+    for (size_t i = 0; i < inputs_; ++i) {
+      out.row(o)[i] =
+          static_cast<float>(w(static_cast<Eigen::Index>(o), static_cast<Eigen::Index>(i)));
     }
   }
   return out;

@@ -63,6 +63,11 @@ std::vector<float> solve_row(const RowProblem& p, const Matrix& others, double m
                              Sparse::Row ratings) {
   const size_t d = p.dim, n = d + (p.biases ? 1 : 0);
   const size_t theirs = p.own == d ? d + 1 : d;  // where the other side has its bias
+  if (ratings.size() == 0) {                     // nothing speaks for anything but 0
+    std::vector<float> out(d + 2, 0.0f);
+    out[theirs] = 1;
+    return out;
+  }
   std::vector<double> a(n * n, 0.0), b(n, 0.0), x(n);
   for (size_t r = 0; r < ratings.size(); ++r) {
     const auto q = others.row(ratings.columns[r]);

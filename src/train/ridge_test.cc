@@ -36,6 +36,40 @@ TEST(RidgeFit, FindsTheMapThatMadeTheExamples) {
   EXPECT_LT(small, full / 10);  // the penalty shrinks
 }
 
+// As many examples as inputs, or fewer, are solved through the products of examples: the equation
+// that W must meet, W (X'X + lambda I) = Y'X, is the same.
+TEST(RidgeFit, MeetsItsEquationWithFewAndWithManyExamples) {
+  constexpr size_t kInputs = 6, kOutputs = 2;
+  for (const int examples : {1, 3, 6, 7, 20}) {
+    std::mt19937 rng(static_cast<unsigned>(examples));
+    std::normal_distribution<float> normal;
+    RidgeFit fit(kInputs, kOutputs);
+    double xx[kInputs][kInputs] = {}, yx[kOutputs][kInputs] = {}, trace = 0;
+    for (int e = 0; e < examples; ++e) {
+      std::vector<float> x(kInputs), y(kOutputs);
+      for (float& v : x) v = normal(rng);
+      for (float& v : y) v = normal(rng);
+      const double weight = 1 + e % 3;
+      fit.add(x, y, weight);
+      for (size_t i = 0; i < kInputs; ++i) {
+        trace += weight * x[i] * x[i];
+        for (size_t j = 0; j < kInputs; ++j) xx[i][j] += weight * x[i] * x[j];
+        for (size_t o = 0; o < kOutputs; ++o) yx[o][i] += weight * y[o] * x[i];
+      }
+    }
+    constexpr double kPenalty = 0.1;
+    for (size_t i = 0; i < kInputs; ++i) xx[i][i] += kPenalty * trace / kInputs;
+    const Matrix w = fit.solve(kPenalty);
+    for (size_t o = 0; o < kOutputs; ++o) {
+      for (size_t i = 0; i < kInputs; ++i) {
+        double sum = 0;
+        for (size_t j = 0; j < kInputs; ++j) sum += w.row(o)[j] * xx[j][i];
+        EXPECT_NEAR(sum, yx[o][i], 1e-4) << examples;
+      }
+    }
+  }
+}
+
 TEST(RidgeFit, OneExampleInManyDimensionsIsNoProblem) {
   RidgeFit fit(4, 1);
   const std::vector<float> x{1, 0, 0, 0}, y{2};

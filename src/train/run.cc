@@ -74,13 +74,15 @@ void TrainingRun::segment() {
                     std::min(trainer_->segment(), blocks - state_.block % blocks)};
   const double loss = state_.epoch_loss;
   const uint64_t steps = state_.epoch_steps;
+  const double first = state_.first_loss;
   Trainer::Learned learned{};
   try {
-    LossSum sum(state_.epoch_loss, state_.epoch_steps);
+    LossSum sum(state_);
     learned = trainer_->learn(next, rate(), sum);
   } catch (...) {  // what was not done does not count
     state_.epoch_loss = loss;
     state_.epoch_steps = steps;
+    state_.first_loss = first;
     throw;
   }
   if (!std::isfinite(state_.epoch_loss)) {
@@ -113,6 +115,7 @@ void TrainingRun::close_epoch(Progress p) {
   state_.loss = p.loss =
       state_.epoch_steps > 0 ? state_.epoch_loss / static_cast<double>(state_.epoch_steps) : 0;
   p.held_out = score_held_out();  // it may be cancelled, and then comes again
+  check_losses(p.epoch);
   state_.epoch_loss = 0;
   state_.epoch_steps = 0;
   state_.unscored = false;
@@ -120,6 +123,23 @@ void TrainingRun::close_epoch(Progress p) {
     trainee_.keep_best();
   }
   report(p);
+}
+
+// A loss far above its start is no result, finite or not. Of steps that have a length: samples of a
+// posterior go up and down.
+void TrainingRun::check_losses(int epoch) const {
+  if (plan_.lr == 0) return;
+  const auto check = [&](double loss, double start, const char* which) {
+    constexpr double kFar =
+        10;  // times as much; one more for data that are met exactly at the start
+    if (loss <= kFar * std::abs(start) + 1) return;
+    throw fault(ErrorKind::kDiverged, "the {} is {:.4g} after epoch {} and was {:.4g} at the start",
+                which, loss, epoch, start);
+  };
+  if (state_.first_loss != 0) check(state_.loss, state_.first_loss, "loss");
+  if (state_.held_out.size() > 1) {
+    check(state_.held_out.back(), state_.held_out.front(), "held-out loss");
+  }
 }
 
 void TrainingRun::report(Progress p) {
@@ -171,8 +191,10 @@ void TrainingRun::keep_the_best() {
   job_.on_progress(p);
 }
 
-// Back to the last good state with half the rate.
+// Back to the start with half the rate. A checkpoint would be nearer, but may have been on its way
+// out already, and what comes out must not depend on when it was written.
 void TrainingRun::roll_back(const Error& reason) {
+  if (plan_.lr == 0) throw fault(ErrorKind::kDiverged, "training diverged ({})", reason.what());
   const auto so_far = std::lround(-std::log2(state_.lr_scale));
   if (so_far >= kRollbacks) {
     throw fault(ErrorKind::kDiverged,
@@ -181,12 +203,11 @@ void TrainingRun::roll_back(const Error& reason) {
                 reason.what(), kRollbacks, rate().at(0));
   }
   const double scale = state_.lr_scale / 2;
-  const bool restored = job_.restore();
-  if (!restored) trainee_.restart();
+  trainee_.restart();
   state_.lr_scale = scale;
   trainer_ = trainee_.trainer();
-  if (!restored) begin();
-  note_ = "a value was not finite: back to the last good state with half the learning rate";
+  begin();
+  note_ = "training diverged: once more from the start with half the learning rate";
 }
 
 }  // namespace kith

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The frame of every trainer: data in blocks, a safe point after each block; a held-out score after
-// each epoch, early stopping on it, and the way back when a value is not finite.
+// each epoch, early stopping on it, and the way back when training diverges.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,6 +23,7 @@ struct RunState {
   double loss = 0;        // mean per step of the last finished epoch
   double epoch_loss = 0;  // summed, and the steps it is of, in the epoch under way
   uint64_t epoch_steps = 0;
+  double first_loss = 0;  // mean per step of the first block, which says what is far too much
   std::vector<double> held_out;   // before training, then after each epoch
   bool unscored = false;          // an epoch has ended, and what is held out was not scored since
   bool converged = false;         // there is nothing left to gain
@@ -62,15 +63,15 @@ class Rate {
 // Losses as they come, in the order of the blocks: the same sum however a run is cut by pauses.
 class LossSum {
  public:
-  LossSum(double& loss, uint64_t& steps) : loss_(loss), steps_(steps) {}
+  explicit LossSum(RunState& state) : state_(state) {}
   void add(double loss, uint64_t steps) {
-    loss_ += loss;
-    steps_ += steps;
+    state_.epoch_loss += loss;
+    state_.epoch_steps += steps;
+    if (state_.first_loss == 0 && steps > 0) state_.first_loss = loss / static_cast<double>(steps);
   }
 
  private:
-  double& loss_;
-  uint64_t& steps_;
+  RunState& state_;
 };
 
 // Blocks [first, first + count) of an epoch.
@@ -127,6 +128,7 @@ class TrainingRun {
   void close_epoch(Progress report);
   void keep_the_best();
   void roll_back(const Error& reason);
+  void check_losses(int epoch) const;
   void report(Progress p);
   std::optional<double> score_held_out();
   std::vector<double>::const_iterator best() const;

@@ -122,6 +122,48 @@ TEST(Run, ANumberThatIsNotFiniteHalvesTheRateAndStartsAnew) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "half the learning rate", notes);
 }
 
+// Ten times the start, and one more: for what is held out and for what is trained on.
+TEST(Run, ALossFarAboveItsStartIsADivergenceToo) {
+  const auto end = [](Script script) -> std::string {
+    Job job;
+    RunState state;
+    script.plan = {.epochs = 2, .lr = 1};
+    ScriptedCourse course(script, state, job);
+    try {
+      train(course, state, job);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::kDiverged);
+      EXPECT_EQ(course.starts.size(), 4u);
+      return e.what();
+    }
+    EXPECT_EQ(course.starts.size(), 1u);
+    return "";
+  };
+  EXPECT_EQ(end({.losses = {2, 1, 20.9}}), "");
+  EXPECT_PRED_FORMAT2(testing::IsSubstring,
+                      "the held-out loss is 21.1 after epoch 2 and was 2 at the start",
+                      end({.losses = {2, 1, 21.1}}));
+  EXPECT_EQ(end({.losses = {}, .first_loss = 2, .growth = 18.9}), "");
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "the loss is 21.1 after epoch 2 and was 2 at the start",
+                      end({.losses = {}, .first_loss = 2, .growth = 19.1}));
+}
+
+// What the loss began with belongs to the state: a run that was cut goes on with it.
+TEST(Run, WhatALossBeganWithOutlivesAPause) {
+  RunState state;
+  Script script{.losses = {}, .first_loss = 2, .growth = 19.1};
+  script.plan = {.epochs = 2, .lr = 1};
+  script.cancels_at = 0;
+  Job first;
+  ScriptedCourse course(script, state, first);
+  EXPECT_FALSE(TrainingRun(script.plan, state, course, first).go());
+  EXPECT_EQ(state.first_loss, 2);
+  script.cancels_at.reset();
+  Job second;
+  ScriptedCourse rest(script, state, second);
+  EXPECT_THROW(TrainingRun(script.plan, state, rest, second).go(), Error);
+}
+
 TEST(Run, GivesUpAfterThreeRollbacks) {
   Job job;
   RunState state;

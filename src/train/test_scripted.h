@@ -19,6 +19,7 @@ struct Script {
   uint64_t segment = 1;
   bool refit = false;
   RunPlan plan{};
+  double first_loss = 100, growth = 1;     // of a block: first_loss + growth * its number
   std::optional<uint64_t> diverges_at{};   // this block gives NaN while the rate is 1
   std::optional<uint64_t> cancels_at{};    // this block cancels the job
   std::optional<uint64_t> converges_at{};  // this epoch ends the run
@@ -63,7 +64,7 @@ class ScriptedCourse final : public Course {
         if (c_.script_.diverges_at == at && c_.state_.lr_scale == 1) {
           sum.add(std::nan(""), 1);
         } else {
-          sum.add(static_cast<double>(at), 1);
+          sum.add(c_.script_.first_loss + c_.script_.growth * static_cast<double>(at), 1);
         }
         ++c_.parameter;
         ++c_.blocks_trained;

@@ -28,7 +28,9 @@ void append_number(double value, std::span<const double> knots, uint32_t first,
       out.push_back({bias - 1, 1.0f});
     } else {
       const auto right = static_cast<uint32_t>(above - knots.begin());
-      const double share = (value - knots[right - 1]) / (knots[right] - knots[right - 1]);
+      // Halves, since the distance of two large numbers may be out of range.
+      const double share =
+          (value / 2 - knots[right - 1] / 2) / (knots[right] / 2 - knots[right - 1] / 2);
       out.push_back({first + right - 1, static_cast<float>(1 - share)});
       out.push_back({first + right, static_cast<float>(share)});
     }

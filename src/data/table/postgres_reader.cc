@@ -74,9 +74,18 @@ struct Server {
   std::string where, password;
 };
 
+// What should have been escaped sends parts of a password to where it may be shown.
+bool is_escaped(std::string_view source) {
+  const size_t user = source.find("://") + 3;
+  const std::string_view place = source.substr(user, source.find('?', user) - user);
+  const size_t at = place.rfind('@');
+  return at == std::string_view::npos ||
+         place.substr(0, at).find_first_of("/@") == std::string_view::npos;
+}
+
 Server describe(const std::string& source) {
   char* message = nullptr;
-  const Address address(::PQconninfoParse(source.c_str(), &message));
+  const Address address(is_escaped(source) ? ::PQconninfoParse(source.c_str(), &message) : nullptr);
   ::PQfreemem(message);  // may quote the password
   if (!address) {
     throw fault(ErrorKind::kUsage,

@@ -125,7 +125,13 @@ class ColumnParser {
 
 Json parse_text(std::string_view text, const std::string& where) {
   try {
-    return Json::parse(text.begin(), text.end());
+    // Deeper ones would be copied and shown by functions that call themselves.
+    constexpr int kDeepest = 64;
+    return Json::parse(text.begin(), text.end(), [&](int depth, auto, const Json&) {
+      if (depth <= kDeepest) return true;
+      throw fault(ErrorKind::kInput, "{}: lists or objects in one another, more than {} deep",
+                  where, kDeepest);
+    });
   } catch (const Json::parse_error& e) {
     const std::string_view before = text.substr(0, std::min<size_t>(e.byte, text.size()));
     // "[json.exception...] parse error at line 1, column 9: what is wrong"

@@ -13,6 +13,8 @@
 namespace kith {
 namespace {
 
+constexpr int kBusyPatience = 5000;  // milliseconds that another program may hold the file
+
 struct Close {
   void operator()(sqlite3* db) const { ::sqlite3_close(db); }
   void operator()(sqlite3_stmt* statement) const { ::sqlite3_finalize(statement); }
@@ -28,6 +30,7 @@ class SqliteReader final : public TableReader {
         ::sqlite3_open_v2(path_.c_str(), &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
     db_.reset(db);  // there to be closed and asked even if opening failed
     if (code != SQLITE_OK) fail(code);
+    ::sqlite3_busy_timeout(db, kBusyPatience);
     statement_ = prepare(is_select(query) ? query : select_all(std::string(trimmed(query))));
     const int columns = ::sqlite3_column_count(statement_.get());
     if (columns == 0 || !::sqlite3_stmt_readonly(statement_.get())) {
@@ -60,11 +63,14 @@ class SqliteReader final : public TableReader {
   double share() const override { return -1; }
 
  private:
-  // A bad file or query is the fault of the input, all else of the system.
+  // A bad file or query is the fault of the input, lack of memory its own, all else of the system.
   [[noreturn]] void fail(int code) const {
     const int basic = code & 0xff;
     const bool input = basic == SQLITE_CORRUPT || basic == SQLITE_NOTADB || basic == SQLITE_ERROR;
-    throw fault(input ? ErrorKind::kInput : ErrorKind::kIo, "{}: SQLite says: {}",
+    const ErrorKind kind = input                   ? ErrorKind::kInput
+                           : basic == SQLITE_NOMEM ? ErrorKind::kLimit
+                                                   : ErrorKind::kIo;
+    throw fault(kind, "{}: SQLite says: {}",
                 row_ == 0 ? path_ : fmt::format("{} (after row {})", path_, row_),
                 db_ ? ::sqlite3_errmsg(db_.get()) : ::sqlite3_errstr(code));
   }

@@ -51,6 +51,16 @@ class HashIndex {
   std::vector<uint32_t> slots_;
 };
 
+// Every pair of columns has a weight.
+void check_columns(int64_t columns) {
+  constexpr int64_t kMost = 16384;
+  if (columns <= kMost) return;
+  throw fault(ErrorKind::kLimit,
+              "the table has {} columns, and more than {} are too many to relate each to each; set "
+              "some to ignore in the schema, or put them into one set or vector",
+              grouped(static_cast<uint64_t>(columns)), grouped(kMost));
+}
+
 uint64_t hash_ids(std::span<const uint32_t> ids) {
   uint64_t h = ids.size();
   for (const uint32_t id : ids) h = fold_multiply(h ^ id ^ 0x9e3779b97f4a7c15, 0xa0761d6478bd642f);
@@ -164,6 +174,8 @@ class TableBuilder {
       }
       return;
     }
+    check_columns(std::ranges::count_if(
+        schema.columns, [](const Column& c) { return c.type != ColumnType::kIgnore; }));
     for (const Column& c : schema.columns) {
       if (c.type == ColumnType::kIgnore) continue;
       if (place(c.name) == names.size()) {
@@ -415,17 +427,19 @@ class TableBuilder {
     const uint64_t total = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
     const uint64_t share = order.size() <= kGrid ? 0 : total / kGrid;
     uint64_t held = 0;
-    double sum = 0;
+    double mean = 0;  // of those held; a sum of large numbers would leave the range
     for (size_t i = 0; i < order.size(); ++i) {
       held += counts[order[i]];
-      sum += numbers[order[i]] * static_cast<double>(counts[order[i]]);
+      const double part =
+          held ? static_cast<double>(counts[order[i]]) / static_cast<double>(held) : 1;
+      mean = mean * (1 - part) + numbers[order[i]] * part;
       const bool last = i + 1 == order.size();
       if (!last && numbers[order[i + 1]] == numbers[order[i]]) continue;
       if (held > share || last) {
-        group.values.push_back(held ? sum / static_cast<double>(held) : numbers[order[i]]);
+        group.values.push_back(mean);
         group.value_counts.push_back(held);
         held = 0;
-        sum = 0;
+        mean = 0;
       }
     }
   }

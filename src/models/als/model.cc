@@ -209,7 +209,7 @@ double Als::objective() const {
 uint64_t Als::memory(const Ratings& ratings, const Job&) const {
   Als planned;
   planned.f_ = RatingFactors::planned(ratings, static_cast<size_t>(config_.dim));
-  MemorySum sum(config_.early_stop > 0);
+  MemorySum sum(config_.early_stop > 0 && ratings.held_out().size() > 0);
   planned.visit(sum);
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   const uint64_t gram = 4 * static_cast<uint64_t>(config_.dim) * static_cast<uint64_t>(config_.dim);

@@ -210,10 +210,10 @@ uint64_t Bmf::memory(const Ratings& ratings, const Job&) const {
   MemorySum sum(false);
   planned.visit(sum);
   const uint64_t rows = ratings.users().size() + ratings.items().size();
-  // The sample that is drawn, and where it started; the means of what is kept.
-  const uint64_t drawn = 3 * rows * padded(rank() + 2) * sizeof(float);
+  // The sample that is drawn, and where it started; the means of what is kept, old and new.
+  const uint64_t drawn = (3 * rows + ratings.users().size()) * padded(rank() + 2) * sizeof(float);
   const uint64_t all = ratings.train().size() + ratings.held_out().size();
-  return sum.bytes() + drawn + 24 * rows + 16 * all + (uint64_t{8} << 20);
+  return sum.bytes() + drawn + 40 * rows + 16 * all + (uint64_t{8} << 20);
 }
 
 void Bmf::visit(Parts& parts) {

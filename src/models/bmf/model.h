@@ -28,7 +28,9 @@ class Bmf final : public RatingsModel {
   void start(const Ratings& ratings, Start start, const Job& job) override;
   std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
   void finish(const Ratings& ratings, const Job& job) override;
-  bool can_go_on() const override { return now_user_.rows() == f_.user.rows(); }
+  bool can_go_on() const override {
+    return now_user_.rows() == f_.user.rows() && now_item_.rows() == f_.item.rows();
+  }
   std::vector<float> fold(Axis axis, Sparse::Row ratings) const override;
   std::optional<double> learned_deviation(std::span<const float> user,
                                           std::span<const float> item) const override;

@@ -10,13 +10,15 @@
 namespace kith::feat2vec {
 namespace {
 
-// What the maps of cold start are learned from, at most: rows, and values of a vocabulary.
-constexpr uint64_t kMapRows = 100000, kMapValues = 2000;
-constexpr double kMapPenalty = 0.01;  // of the mean square of a context
+// Rows that the maps of cold start are learned from, at most.
+constexpr uint64_t kMapRows = 100000;
+constexpr uint64_t kLookEvery = 1024;  // rows, whether anybody still waits
+constexpr double kMapPenalty = 0.01;   // of the mean square of a context
 
 }  // namespace
 
-Feat2Vec::Means Feat2Vec::mean_contexts(const Table& table, uint64_t most_rows) const {
+Feat2Vec::Means Feat2Vec::mean_contexts(const Table& table, uint64_t most_rows,
+                                        const Context& context) const {
   const size_t n = table.groups(), w = width();
   Means out{Matrix(theta_.rows(), w), std::vector<uint64_t>(theta_.rows(), 0)};
   Matrix phi(n, w), c(1, w);
@@ -30,6 +32,7 @@ Feat2Vec::Means Feat2Vec::mean_contexts(const Table& table, uint64_t most_rows) 
   Feature one{};
   std::vector<Feature> others;
   for (uint64_t r = 0; r < table.rows(); r += every) {
+    if (r / every % kLookEvery == 0) context.check();
     const auto row = table.row(r);
     for (size_t g = 0; g < n; ++g) {
       float* const v = phi.view().row(g);
@@ -49,11 +52,11 @@ Feat2Vec::Means Feat2Vec::mean_contexts(const Table& table, uint64_t most_rows) 
       }
       std::fill_n(c.view().row(0), w, 0.0f);
       add_bag(others, std::as_const(phi).view(), w, c.view().row(0));
-      const Feature context{0, 1.0f};
+      const Feature whole{0, 1.0f};
       for (const Feature& f : table.entities(g).bag(row[g], one)) {
         if (f.row < first[g] || f.row >= end[g]) continue;
         ++out.rows[f.row];
-        add_bag({&context, 1}, std::as_const(c).view(), w, out.sum.view().row(f.row));
+        add_bag({&whole, 1}, std::as_const(c).view(), w, out.sum.view().row(f.row));
       }
     }
   }
@@ -82,13 +85,14 @@ std::vector<float> Feat2Vec::mapped(const Matrix& map, std::span<const float> in
   return out;
 }
 
-void Feat2Vec::learn_maps(const Table& table) {
+void Feat2Vec::learn_maps(const Table& table, const Context& context) {
   maps_.clear();
   maps_.resize(encoding_.spaces.size());
   if (dim() == 0) return;
-  const Means means = mean_contexts(table, kMapRows);
+  const Means means = mean_contexts(table, kMapRows, context);
   for (size_t s = 0; s < encoding_.spaces.size(); ++s) {
     const uint64_t first = encoding_.base(s), count = encoding_.spaces[s].names.size();
+    context.check();
     RidgeFit fit(dim() + 2, dim() + biases());
     const uint64_t every = std::max<uint64_t>(1, count / kMapValues);
     for (uint64_t i = first; i < first + count; i += every) {
@@ -116,7 +120,7 @@ void Feat2Vec::learn_maps(const Table& table) {
   }
 }
 
-Updated Feat2Vec::update(const Dataset& more, const Context& /*context*/) {
+Updated Feat2Vec::update(const Dataset& more, const Context& context) {
   const Table& table = as(more);
   check_extends(table.encoding());
   std::vector<size_t> known;
@@ -135,7 +139,7 @@ Updated Feat2Vec::update(const Dataset& more, const Context& /*context*/) {
   }
   maps_.clear();
   for (const Matrix& m : maps) maps_.push_back(m.copy());
-  const Means means = mean_contexts(table, table.rows());
+  const Means means = mean_contexts(table, table.rows(), context);
   Updated out;
   out.units = table.rows();
   for (size_t s = 0; s < encoding_.spaces.size(); ++s) {

@@ -19,7 +19,7 @@ enum class Intercepts { kGroup, kOne, kNone };
 struct Config {
   std::optional<int> dim{};
   std::optional<int> epochs{};
-  double lr = 0.1;
+  std::optional<double> lr{};
   std::optional<int> negatives{};
   std::optional<Loss> loss{};
   std::string target{};
@@ -44,7 +44,8 @@ struct Config {
           .formerly("epochs", 0),
       field("lr", &Config::lr, "first learning rate, falls linearly")
           .between(0, 100)
-          .tuned(0.01, 0.5),
+          .tuned(0.01, 0.5)
+          .automatic("0.1; 0.01 for momentum, nesterov and adam"),
       field("negatives", &Config::negatives, "noise values per true one")
           .between(1, 1000)
           .automatic("20"),

@@ -14,6 +14,8 @@
 
 namespace kith::feat2vec {
 
+constexpr uint64_t kMapValues = 2000;  // of a vocabulary that its map is learned from, at most
+
 class Feat2Vec final : public Learns<Table>,
                        public HasVectors,
                        public CompletesRows,
@@ -77,12 +79,12 @@ class Feat2Vec final : public Learns<Table>,
   std::vector<double> class_values(const Group& group, const Entities& entities);
   std::vector<double> number_values(const Entities& entities);
   // The maps that put a mean context where trained values lie; see README.md, "Cold start".
-  void learn_maps(const Table& table);
+  void learn_maps(const Table& table, const Context& context);
   struct Means {  // by row of theta: the mean context of the rows that hold the value
     Matrix sum;
     std::vector<uint64_t> rows;
   };
-  Means mean_contexts(const Table& table, uint64_t most_rows) const;
+  Means mean_contexts(const Table& table, uint64_t most_rows, const Context& context) const;
   std::vector<float> map_input(const Means& means, size_t row) const;
   std::vector<float> mapped(const Matrix& map, std::span<const float> input) const;
 

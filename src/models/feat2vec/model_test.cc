@@ -409,6 +409,49 @@ TEST(Feat2Vec, DivergenceIsRolledBackAndThenAnError) {
   }
 }
 
+// A loss that grows out of all proportion is no result, even if every number is finite.
+TEST(Feat2Vec, ALossFarAboveItsStartIsADivergence) {
+  const Table table = reference::table_of(planted(300), kPlanted, 0.1);
+  Feat2Vec model;
+  model.config().optimiser = Optimiser::kMomentum;
+  model.config().lr = 2;
+  model.config().epochs = 1;
+  EXPECT_THROW(train(model, table), Error);
+}
+
+// Steps that cannot be added up are taken one after the other: the very run of one thread. Those of
+// AdaGrad are added up, and come near it.
+TEST(Feat2Vec, DeterministicRunsComeNearThoseOfOneThreadWithEveryOptimiser) {
+  const Table table = reference::table_of(planted(400), kPlanted);
+  for (const char* target : {"", "year"}) {
+    for (const Optimiser optimiser :
+         {Optimiser::kSgd, Optimiser::kMomentum, Optimiser::kNesterov, Optimiser::kAdaGrad,
+          Optimiser::kAdam, Optimiser::kRowAdaGrad}) {
+      SCOPED_TRACE(fmt::format("{} {}", target, detail::show(optimiser)));
+      const auto trained = [&](bool deterministic) {
+        Feat2Vec model;
+        model.config().dim = 8;
+        model.config().target = target;
+        model.config().optimiser = optimiser;
+        model.config().epochs = 10;
+        model.config().pair_weights = true;
+        train(model, table, deterministic ? 3 : 1, deterministic);
+        return model;
+      };
+      const Feat2Vec one = trained(false), rounds = trained(true);
+      const double a = one.state().loss, b = rounds.state().loss;
+      if (adds_up(optimiser)) {
+        EXPECT_LT(std::abs(a - b), 0.25 * std::max(a, b)) << a << " " << b;
+      } else {
+        for (size_t r = 0; r < one.theta().rows(); ++r) {
+          ASSERT_TRUE(std::ranges::equal(one.theta().row(r), rounds.theta().row(r))) << r;
+        }
+        EXPECT_EQ(a, b);
+      }
+    }
+  }
+}
+
 std::string refusal(const Config& config, const Table& table) {
   Feat2Vec model;
   model.config() = config;

@@ -83,6 +83,7 @@ Config resolved(const Config& config, const Encoding& encoding, uint64_t rows) {
   usual(out.intercepts, paper ? Intercepts::kOne : Intercepts::kGroup);
   usual(out.biases, !paper);
   usual(out.optimiser, paper ? Optimiser::kAdaGrad : Optimiser::kRowAdaGrad);
+  usual(out.lr, keeps_going(*out.optimiser) ? 0.01 : 0.1);
   if (out.mix > 0 && out.target.empty()) {
     throw fault(ErrorKind::kUsage,
                 "--mix shares the work between a target and the rest; name the "

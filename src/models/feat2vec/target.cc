@@ -32,10 +32,10 @@ double middle(const std::vector<double>& values, const std::vector<uint64_t>& co
 // 0 and 1; which is which stays with the model.
 std::vector<double> Feat2Vec::class_values(const Group& group, const Entities& e) {
   const bool classes = is_of_classes(*used_.loss);
-  if (e.size != 2) {
-    throw fault(ErrorKind::kInput, "--loss {} wants a target of {}; {} has {} values",
+  if (e.size != 2 || (!group.numeric() && !group.named())) {
+    throw fault(ErrorKind::kInput, "--loss {} wants a target of {}; {} has {} values of type {}",
                 detail::show(*used_.loss), classes ? "two values" : "numbers", group.column.name,
-                e.size);
+                e.size, detail::show(group.column.type));
   }
   std::vector<double> y{0, 1};
   if (group.numeric()) {
@@ -54,17 +54,22 @@ std::vector<double> Feat2Vec::class_values(const Group& group, const Entities& e
 // In units of their own spread: robust losses by quantiles, which a few wild values cannot move.
 std::vector<double> Feat2Vec::number_values(const Entities& e) {
   const std::vector<double>& y = e.numbers;
-  double total = 0, sum = 0, squares = 0;
+  // In units of the largest, so that sums and squares stay in range.
+  double unit = 0, total = 0, sum = 0, squares = 0;
+  for (const double v : y) unit = std::max(unit, std::abs(v));
+  if (unit == 0) unit = 1;
   for (size_t i = 0; i < y.size(); ++i) {
     const auto c = static_cast<double>(e.counts[i]);
     total += c;
-    sum += c * y[i];
+    sum += c * (y[i] / unit);
   }
-  target_mean_ = sum / std::max(1.0, total);
+  const double mean = sum / std::max(1.0, total);
+  target_mean_ = mean * unit;
   for (size_t i = 0; i < y.size(); ++i) {
-    squares += static_cast<double>(e.counts[i]) * (y[i] - target_mean_) * (y[i] - target_mean_);
+    const double away = y[i] / unit - mean;
+    squares += static_cast<double>(e.counts[i]) * away * away;
   }
-  double spread = std::sqrt(squares / std::max(1.0, total));
+  double spread = std::sqrt(squares / std::max(1.0, total)) * unit;
   if (*used_.loss != Loss::kSquared) {
     const double median = middle(y, e.counts);
     std::vector<double> away(y.size());
@@ -86,7 +91,8 @@ void Feat2Vec::scale_target(const Table& table, Problem& problem) {
   const bool numbers = group.numeric() && !is_of_classes(*used_.loss);
   problem.target_values.clear();
   for (const double v : numbers ? number_values(e) : class_values(group, e)) {
-    problem.target_values.push_back(static_cast<float>((v - target_mean_) / target_scale_));
+    problem.target_values.push_back(
+        static_cast<float>(v / target_scale_ - target_mean_ / target_scale_));
   }
 }
 

@@ -23,8 +23,8 @@ constexpr uint64_t kSmallBlock = 32;
 constexpr uint64_t kSegmentRows = 200000;      // between two reports, about
 constexpr uint64_t kHeldOutSeed = 0x68656c64;  // the same noise at every scoring, for every seed
 
-uint64_t block_size(const Table& table, bool deterministic) {
-  if (deterministic) return kSmallBlock;
+uint64_t block_size(const Table& table, bool in_rounds) {
+  if (in_rounds) return kSmallBlock;
   return std::clamp<uint64_t>(table.rows() / kBlocksAtLeast, 1, kBlock);
 }
 
@@ -37,16 +37,17 @@ class RowTrainer final : public Trainer {
         table_(table),
         job_(job),
         problem_(make_problem(table, model.used_)),
-        block_(block_size(table, job.deterministic)),
+        in_rounds_(job.deterministic && adds_up(problem_.optimiser)),
+        block_(block_size(table, in_rounds_)),
         blocks_((table.rows() + block_ - 1) / block_) {
     m_.scale_target(table, problem_);
-    const size_t workers = job.deterministic ? Rounds::kBlocks : static_cast<size_t>(job.threads());
+    const size_t workers = in_rounds_ ? Rounds::kBlocks : at_once();
     for (size_t i = 0; i < workers; ++i) {
       scratch_.emplace_back(problem_);
       rows_.emplace_back();
-      if (job.deterministic) dense_.emplace_back(m_.dense_.size());
+      if (in_rounds_) dense_.emplace_back(m_.dense_.size());
     }
-    if (job.deterministic) rounds_.emplace(1, m_.theta_.rows(), m_.theta_.stride());
+    if (in_rounds_) rounds_.emplace(1, m_.theta_.rows(), m_.theta_.stride());
   }
 
   uint64_t blocks() const override { return blocks_; }
@@ -57,8 +58,8 @@ class RowTrainer final : public Trainer {
 
   Learned learn(const Blocks& blocks, const Rate& rate, LossSum& sum) override {
     const Shuffle order(table_.rows(), job_.seed * 0x9e3779b97f4a7c15 + blocks.epoch);
-    return {job_.deterministic ? learn_in_rounds(order, blocks, rate, sum)
-                               : learn_lock_free(order, blocks, rate, sum)};
+    return {in_rounds_ ? learn_in_rounds(order, blocks, rate, sum)
+                       : learn_lock_free(order, blocks, rate, sum)};
   }
 
   std::pair<uint64_t, uint64_t> progress(const RunState& state) const override {
@@ -102,22 +103,26 @@ class RowTrainer final : public Trainer {
     }
   }
 
+  // One thread is deterministic, too.
+  size_t at_once() const { return job_.deterministic ? 1 : static_cast<size_t>(job_.threads()); }
+
   uint64_t learn_lock_free(const Shuffle& order, const Blocks& blocks, const Rate& rate,
                            LossSum& sum) {
     std::vector<Tally> tallies(blocks.count);
-    const size_t done = run_shards(job_, blocks.count, [&](size_t i, size_t worker) {
+    const auto one = [&](size_t i, size_t worker) {
       const uint64_t b = blocks.first + i;
       Work block = work(order, b, blocks.epoch * blocks_ + b, rate, rows_[worker]);
       tallies[i] =
           train_block(problem_, block, m_.theta_.view(), m_.dense_view(), scratch_[worker]);
-    });
+    };
+    const size_t done = run_shards(job_, blocks.count, one, at_once());
     count(std::span(tallies).first(done), sum);
     return done;
   }
 
   uint64_t learn_in_rounds(const Shuffle& order, const Blocks& blocks, const Rate& rate,
                            LossSum& sum) {
-    const RowTable table[]{{m_.theta_.view()}};
+    const RowTable table[]{{m_.theta_.view(), nullptr, problem_.optimiser}};
     const Dense shared = m_.dense_view();
     uint64_t done = 0;
     while (done < blocks.count) {
@@ -132,20 +137,38 @@ class RowTrainer final : public Trainer {
                                      {dense_[i].data(), shared.groups, shared.units}, scratch_[i]);
           });
       if (!went) break;
-      const std::vector<float> before = m_.dense_;
-      for (size_t i = 0; i < size; ++i) {
-        for (size_t k = 0; k < before.size(); ++k) m_.dense_[k] += dense_[i][k] - before[k];
-      }
+      combine_dense(std::span(dense_).first(size));
       count(tallies, sum);
       done += size;
     }
     return done;
   }
 
+  // As Rounds combine rows: by the squares of all blocks.
+  void combine_dense(std::span<const std::vector<float>> blocks) {
+    const std::vector<float> before = m_.dense_;
+    const size_t n = m_.dense_view().size();  // numbers; behind them their squares
+    const size_t g = m_.dense_view().groups;
+    const auto squares = [&](const std::vector<float>& of, size_t k) {  // a pair has two places
+      return of[n + k] + (k < g * g ? of[n + k % g * g + k / g] : 0);
+    };
+    for (size_t k = n; k < before.size(); ++k) {
+      for (const std::vector<float>& b : blocks) m_.dense_[k] += b[k] - before[k];
+    }
+    for (size_t k = 0; k < n; ++k) {
+      const float h = squares(m_.dense_, k);
+      if (h == 0) continue;
+      for (const std::vector<float>& b : blocks) {
+        m_.dense_[k] += std::sqrt(squares(b, k) / h) * (b[k] - before[k]);
+      }
+    }
+  }
+
   Feat2Vec& m_;
   const Table& table_;
   Job& job_;
   Problem problem_;
+  const bool in_rounds_;           // else block by block: by one thread, or lock-free
   const uint64_t block_, blocks_;  // rows in a block; blocks in an epoch
   std::vector<Scratch> scratch_;   // one per thread, or per block of a round
   std::vector<std::vector<uint64_t>> rows_;
@@ -158,7 +181,7 @@ class RowCourse final : public ModelCourse {
   RowCourse(Feat2Vec& model, const Table& table, Job& job)
       : ModelCourse(model), m_(model), table_(table), job_(job) {}
   RunPlan plan() const override {
-    return {.epochs = *m_.used_.epochs, .lr = m_.used_.lr, .early_stop = m_.used_.early_stop};
+    return {.epochs = *m_.used_.epochs, .lr = *m_.used_.lr, .early_stop = m_.used_.early_stop};
   }
   void start(Start) override { m_.grow(table_, job_.seed); }
   std::unique_ptr<Trainer> trainer() override {
@@ -166,17 +189,16 @@ class RowCourse final : public ModelCourse {
   }
   void restart() override {
     if (std::ranges::any_of(m_.learned_, [](uint8_t l) { return l != 0; })) {
-      throw fault(
-          ErrorKind::kDiverged,
-          "training diverged and there is no checkpoint to return to; try a smaller --lr or "
-          "--checkpoint-every 60");
+      throw fault(ErrorKind::kDiverged,
+                  "training diverged, and to start anew would lose what the model knew before; try "
+                  "a smaller --lr");
     }
     m_.steps_ = m_.pairs_ = 0;
     m_.initialise(job_.seed);
   }
   void finish() override {
     ModelCourse::finish();
-    m_.learn_maps(table_);
+    m_.learn_maps(table_, job_);
   }
 
  private:
@@ -201,15 +223,22 @@ uint64_t Feat2Vec::memory(const Table& table, const Job& job) const {
   const uint64_t width = padded(static_cast<size_t>(*used.dim) + (*used.biases ? 1 : 0));
   const uint64_t stride = width + state_width(*used.optimiser, width);
   const uint64_t rows = table.encoding().rows(), n = table.groups();
-  uint64_t bytes = rows * stride * sizeof(float) * (used.early_stop > 0 ? 2 : 1);
+  const bool keeps_best = used.early_stop > 0 && table.held_out() > 0;
+  uint64_t bytes = rows * stride * sizeof(float) * (keeps_best ? 2 : 1);
   uint64_t entities = 0;
   for (size_t g = 0; g < n; ++g) entities += table.entities(g).size;
   bytes += entities * 12 + rows * width * 4;  // noise; the maps' means
+  uint64_t fit = 0;
   for (const ValueSpace& s : table.encoding().spaces) {
     bytes += s.names.bytes().size() + 24 * s.names.size();
+    if (s.names.size() > 0) bytes += width * width * sizeof(float);  // its map
+    fit = std::max<uint64_t>(fit, std::min<uint64_t>(s.names.size(), kMapValues));
   }
-  bytes += (job.deterministic ? 2 + Rounds::kBlocks : 2) * 2 * n * n * sizeof(float);  // pairs
-  if (job.deterministic) {
+  // What a map is fitted to, and two systems with as many rows as it has examples or inputs.
+  bytes += (2 * fit * width + 2 * std::min(fit, width) * std::min(fit, width)) * sizeof(double);
+  const bool in_rounds = job.deterministic && adds_up(*used.optimiser);
+  bytes += (in_rounds ? 2 + Rounds::kBlocks : 2) * 2 * n * n * sizeof(float);  // pairs
+  if (in_rounds) {
     const uint64_t touched = kSmallBlock * static_cast<uint64_t>(*used.negatives + 16);
     bytes += Rounds::memory_needed(1, rows, stride, touched);
   }

@@ -198,11 +198,13 @@ uint64_t Mf::memory(const Ratings& ratings, const Job&) const {
   const uint64_t held_out = ratings.held_out().size(), all = ratings.train().size() + held_out;
   const uint64_t table = rows * row_width(static_cast<size_t>(config_.dim)) * sizeof(float);
   const bool watched = config_.early_stop.value_or(3) != 0 && held_out > 0;
+  const uint64_t most = std::max(ratings.users().size(), ratings.items().size());
   // The grid and the working rows, twice while the best are kept.
   const uint64_t first = ratings.train().size() * sizeof(Entry) + (watched ? 2 : 1) * table;
-  // Then on everything, whose union is made while its parts are there; at the end the rows.
+  // Then on everything, whose union is made while its parts are there; at the end the rows, one
+  // axis after the other.
   const uint64_t second = config_.refit && held_out > 0 ? all * (sizeof(Entry) + 8) + table : 0;
-  return std::max({first, second, 2 * table}) + rows * 60 + (uint64_t{8} << 20);
+  return std::max({first, second, table + table / rows * most}) + rows * 60 + (uint64_t{8} << 20);
 }
 
 void Mf::visit(Parts& parts) {

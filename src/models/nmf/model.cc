@@ -263,7 +263,10 @@ uint64_t Nmf::memory(const Ratings& ratings, const Job& job) const {
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   const uint64_t row = padded(static_cast<size_t>(config_.dim) + 2) * 4;
   const uint64_t all = ratings.train().size() + ratings.held_out().size();
-  return 2 * rows * row + all * 16 + rows * 48 + static_cast<uint64_t>(job.threads()) * 256 * row +
+  // Of a worker: rows that are gathered, their products, and the system made of them.
+  const uint64_t width = static_cast<uint64_t>(config_.dim) + 2;
+  const uint64_t worker = 256 * row + width * row * 2 + width * width * 8;
+  return 2 * rows * row + all * 16 + rows * 48 + static_cast<uint64_t>(job.threads()) * worker +
          (uint64_t{8} << 20);
 }
 

@@ -90,7 +90,7 @@ class SvpTrainer final : public RatingsTrainer {
 
   // [A + eta P_Omega(A* - A)]_k, sparse plus low rank.
   Svd projected(double eta, uint64_t epoch) const {
-    const auto k = static_cast<size_t>(m_.config_.dim);
+    const size_t k = m_.f_.dim;
     const SparsePlusLowRank a(residual_.by_user(), residual_.by_item(), eta,
                               {&m_.f_.user, &m_.f_.item, m_.rank_});
     const bool power = m_.config_.svd == Decomposition::kPower;
@@ -138,8 +138,10 @@ void Svp::finish(const Ratings&, const Job&) {
 uint64_t Svp::memory(const Ratings& ratings, const Job&) const {
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   const auto dim = static_cast<size_t>(config_.dim);
-  // The rows, those before a step, the best ones; and three blocks while they are decomposed.
-  const uint64_t tables = rows * 4 * (3 * padded(dim + 2) + 3 * padded(dim + 10));
+  // The rows, those before a step, the best ones if there are any; and three blocks while they are
+  // decomposed.
+  const uint64_t copies = ratings.held_out().size() > 0 ? 3 : 2;
+  const uint64_t tables = rows * 4 * (copies * padded(dim + 2) + 3 * padded(dim + 10));
   // The residual in two orders, each with the ratings.
   return tables + (ratings.train().size() + ratings.held_out().size()) * 24 + rows * 48 +
          (uint64_t{8} << 20);

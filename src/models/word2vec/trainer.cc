@@ -196,13 +196,12 @@ class WordCourse final : public ModelCourse {
   }
   void restart() override {
     m_.words_ = m_.windows_ = m_.pairs_ = 0;
-    m_.initialise(job_.seed, m_.learned_rows_);
-    if (m_.learned_rows_ > 0 && !finite()) {
-      throw fault(
-          ErrorKind::kDiverged,
-          "training diverged and there is no checkpoint to return to; try a smaller --lr or "
-          "--checkpoint-every 60");
+    if (m_.learned_rows_ > 0) {
+      throw fault(ErrorKind::kDiverged,
+                  "training diverged, and to start anew would lose what the model knew before; try "
+                  "a smaller --lr");
     }
+    m_.initialise(job_.seed, 0);
   }
 
  private:
@@ -228,11 +227,11 @@ uint64_t Word2Vec::memory(const Corpus& corpus, const Job& job) const {
   Word2Vec planned;
   planned.config_ = config_;
   planned.rows_ = corpus.vocabulary().words.size();
-  MemorySum sum(config_.early_stop > 0);
+  MemorySum sum(config_.early_stop > 0 && corpus.held_out_words() > 0);
   planned.visit(sum);
   const uint64_t rows = planned.rows_;
   const uint64_t names = corpus.vocabulary().words.bytes().size() + 16 * rows;
-  uint64_t bytes = sum.bytes() + 2 * names + rows * (8 + 8 + 4);  // counts, alias slots, thinning
+  uint64_t bytes = sum.bytes() + names + rows * (8 + 8 + 4);  // counts, alias slots, thinning
   if (job.deterministic) {
     const uint64_t block = block_size(corpus, true);
     bytes += Rounds::memory_needed(2, rows, padded(static_cast<size_t>(config_.dim)),
