@@ -164,6 +164,19 @@ TEST(Run, WhatALossBeganWithOutlivesAPause) {
   EXPECT_THROW(TrainingRun(script.plan, state, rest, second).go(), Error);
 }
 
+// The losses may be fine where a parameter is not.
+TEST(Run, AParameterThatIsNotFiniteIsFoundAtTheEndOfItsEpoch) {
+  Job job;
+  RunState state;
+  Script script{.losses = {3, 2, 1}, .blocks = 4, .spoils = true};
+  script.plan = {.epochs = 2, .lr = 1};
+  ScriptedCourse course(script, state, job);
+  EXPECT_TRUE(train(course, state, job));
+  EXPECT_EQ(state.lr_scale, 0.5);
+  EXPECT_EQ(course.blocks_trained, 4u + 8u) << "an epoch, and all of it again";
+  EXPECT_EQ(state.held_out, (std::vector<double>{3, 2, 1}));
+}
+
 TEST(Run, GivesUpAfterThreeRollbacks) {
   Job job;
   RunState state;

@@ -21,6 +21,7 @@ struct Script {
   RunPlan plan{};
   double first_loss = 100, growth = 1;     // of a block: first_loss + growth * its number
   std::optional<uint64_t> diverges_at{};   // this block gives NaN while the rate is 1
+  bool spoils = false;                     // parameters are not finite while the rate is 1
   std::optional<uint64_t> cancels_at{};    // this block cancels the job
   std::optional<uint64_t> converges_at{};  // this epoch ends the run
   bool cancel_scoring = false;             // the first scoring after training is interrupted
@@ -46,7 +47,7 @@ class ScriptedCourse final : public Course {
   }
   void finish() override { finished = true; }
   std::unique_ptr<Trainer> trainer() override { return std::make_unique<Teacher>(*this); }
-  bool finite() override { return true; }
+  bool finite() override { return !script_.spoils || state_.lr_scale < 1; }
   void keep_best() override { best = parameter; }
   void take_best() override { parameter = best; }
 
