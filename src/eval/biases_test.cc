@@ -24,6 +24,23 @@ TEST(RatingBaselines, BiasesOfUsersAndItems) {
   EXPECT_EQ(b.predict(1000, 1000), b.mean());
 }
 
+// If one side has none, a bias is what is left of n ratings, divided by n and the penalty.
+TEST(FitBiases, ThePenaltyCountsAsRatingsThatAreAsUsual) {
+  Sparse a;
+  a.columns = 3;
+  a.offsets = {0, 3, 5, 6};
+  a.column = {0, 1, 2, 0, 1, 0};
+  a.value = {4, 3, 3, 5, 1, 2};
+  constexpr double kNone = 1e12, kMean = 3;
+  const Biases items = fit_biases(a, kNone, 5.0), users = fit_biases(a, 5.0, kNone);
+  const double of_item[]{(4 + 5 + 2 - 3 * kMean) / 8, (3 + 1 - 2 * kMean) / 7, 0};
+  const double of_user[]{(4 + 3 + 3 - 3 * kMean) / 8, 0, (2 - kMean) / 6};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(items.item[i], of_item[i], 1e-6) << i;
+    EXPECT_NEAR(users.user[i], of_user[i], 1e-6) << i;
+  }
+}
+
 TEST(RatingBaselines, StayWithinTheRange) {
   Sparse a;
   a.columns = 2;

@@ -38,6 +38,8 @@ TEST(Ranking, OneQuestionByHand) {
   EXPECT_DOUBLE_EQ(r.mrr(), (1 + 1.0 / 3 + 1.0 / 6) / 3);
   EXPECT_DOUBLE_EQ(r.mpr(), 0.7 / 3);
   EXPECT_DOUBLE_EQ(r.hits(1), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(r.hits(2), 1.0 / 3) << "the third place is not among two";
+  EXPECT_DOUBLE_EQ(r.hits(3), 2.0 / 3);
   EXPECT_DOUBLE_EQ(r.hits(10), 1);
   EXPECT_DOUBLE_EQ(r.median_rank(), 3);
 }
@@ -48,6 +50,15 @@ TEST(Ranking, PerfectIsOneAndNothingFoundIsZero) {
   none.add({}, 2, 50);
   for (const double m : {perfect.recall(), perfect.ndcg(), perfect.map()}) EXPECT_DOUBLE_EQ(m, 1);
   for (const double m : {none.recall(), none.ndcg(), none.map()}) EXPECT_DOUBLE_EQ(m, 0);
+}
+
+// What cannot be among the first few does not count against those that are.
+TEST(Ranking, MoreRightAnswersThanPlaces) {
+  Ranking r(2);
+  r.add(std::vector<double>{0, 1, 2, 3, 4}, 5, 10);
+  EXPECT_DOUBLE_EQ(r.map(), 1);
+  EXPECT_DOUBLE_EQ(r.ndcg(), 1);
+  EXPECT_DOUBLE_EQ(r.recall(), 2.0 / 5);
 }
 
 TEST(Spearman, IsOneForTheSameOrderAndMinusOneForTheReverse) {
