@@ -235,6 +235,9 @@ TEST_F(RatingsFile, HeldOutDependsOnTheNamesAlone) {
     EXPECT_TRUE(pairs_of(a, a.held_out()).contains(pair));
   }
   EXPECT_NE(a.fingerprint(), half.fingerprint());
+  Sparse held = a.held_out();  // other ratings to score with are other data
+  held.value.front() += 1;
+  EXPECT_NE(a.with(Sparse(a.train()), std::move(held)).fingerprint(), a.fingerprint());
 }
 
 TEST_F(RatingsFile, Times) {
