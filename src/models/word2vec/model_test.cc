@@ -229,11 +229,39 @@ TEST(Word2Vec, EarlyStoppingKeepsTheBestEpoch) {
   config.epochs = 200;
   config.lr = 0.3;
   config.early_stop = 2;
-  const Word2Vec m = trained(corpus, config, 1, false);
+  Word2Vec m;
+  m.config() = config;
+  Job job;
+  std::vector<Matrix> input, output;  // after each epoch
+  job.on_progress = [&](const Progress& p) {
+    if (!p.epoch_done) return;
+    input.push_back(m.input().copy());
+    output.push_back(m.output().copy());
+  };
+  m.train(corpus, job);
   const auto& losses = m.state().held_out;
   ASSERT_LT(losses.size(), 150u) << "it stopped";
   const auto best = std::min_element(losses.begin() + 1, losses.end());
   EXPECT_EQ(losses.end() - best, 3) << "two epochs after the best";
+  const auto epoch = static_cast<size_t>(best - losses.begin()) - 1;
+  EXPECT_TRUE(same_bits(m.input(), input.at(epoch)));
+  EXPECT_TRUE(same_bits(m.output(), output.at(epoch)));
+}
+
+TEST(Word2Vec, ScoringLeavesAModelAsItIs) {
+  const Corpus corpus = corpus_of(two_topics(3000), 1, 3000);
+  Config config = kSmall;
+  config.epochs = 0;  // scored, and that is all
+  config.adapt_rate = 1;
+  Word2Vec m = trained(corpus, config, 1, false);
+  ASSERT_EQ(m.state().held_out.size(), 1u);
+  const test::ScratchFile file;
+  save_model(m, "word2vec", file.path, false, {});
+  const Archive saved = Archive::open(file.path);
+  for (const char* const name : {"input.energy", "output.energy"}) {
+    const auto energies = saved.values<float>(name);
+    EXPECT_EQ(std::ranges::count(energies, 1.0f), std::ssize(energies)) << name;
+  }
 }
 
 TEST(Word2Vec, DivergenceEndsInAnErrorAfterHalvingTheRateThreeTimes) {
