@@ -194,6 +194,60 @@ TEST(Als, KeepsItsPromises) {
   test::expect_folds_in(model, 0.3);
 }
 
+TEST(Als, AnyNumberOfThreadsGivesTheSameBits) {
+  for (const Solver solver : {Solver::kCg, Solver::kCholesky}) {
+    test::expect_same_for_any_threads<Als>([&](Als& m) {
+      m.config().dim = 3;
+      m.config().epochs = 2;
+      m.config().solver = solver;
+    });
+  }
+}
+
+// The penalty is in units of the ratings' noise, so it does not matter what they are counted in.
+TEST(Als, RatingsInAnotherUnitArePredictedInIt) {
+  Planted planted{.share = 0.5, .noise = 0.3};
+  const Ratings ratings = planted.ratings();
+  Sparse hundredfold = ratings.train();
+  for (float& v : hundredfold.value) v *= 100;
+  const auto trained = [](const Ratings& from) {
+    auto model = std::make_unique<Als>();
+    model->config().dim = 2;
+    model->config().epochs = 200;
+    model->config().solver = Solver::kCholesky;
+    test::train(*model, from);
+    return model;
+  };
+  const auto plain = trained(ratings), large = trained(ratings.with(std::move(hundredfold), {}));
+  for (const Rating& r : planted.rest) {
+    EXPECT_NEAR(raw_score(*large, r.user, r.item) / 100, raw_score(*plain, r.user, r.item), 0.01);
+  }
+}
+
+// More rows on the other side than are summed up at a time, and each of them counts: an item as it
+// was solved last is the closed form over all users.
+TEST(Als, WhatNobodySawCountsForEveryUser) {
+  constexpr uint32_t kUsers = 5000, kItems = 6;
+  std::vector<Rating> pairs;
+  for (uint32_t u = 0; u < kUsers; ++u) pairs.push_back({u, u / 7 % kItems, 1});
+  for (uint32_t u = 0; u < kUsers; u += 2) pairs.push_back({u, (u / 7 + 2) % kItems, 1});
+  const Ratings ratings =
+      Ratings::of(test::numbered(kUsers, "u"), test::numbered(kItems, "i"), pairs, {}, true);
+  Als model;
+  model.config().dim = 3;
+  model.config().epochs = 3;
+  model.config().solver = Solver::kCholesky;
+  test::train(model, ratings, 2);
+  const Sparse by_item = transposed(ratings.train());
+  for (uint32_t i = 0; i < kItems; ++i) {
+    const auto exact = model.fold_in(Axis::kItem, by_item.row(i));
+    for (size_t k = 0; k < 3; ++k) {
+      const float learned = model.factors().item.row(i)[k];
+      EXPECT_NEAR(learned, exact[k], 1e-3 * (1 + std::abs(exact[k]))) << i;
+    }
+  }
+}
+
 TEST(Als, ImplicitFeedbackRanksWhatFits) {
   std::vector<Rating> pairs;  // two kinds of users and items; a user has seen some of its kind
   for (uint32_t u = 0; u < 40; ++u) {

@@ -104,6 +104,37 @@ TEST(Bmf, WhatARowLeavesIsTheSumOfWeightedSquares) {
   EXPECT_NEAR(squares_left(scratch, squares, x), expected, 1e-5);
 }
 
+// A bias alone: the prior N(mean, 1 / precision) counts as `precision` ratings of `mean` would, and
+// the ratings t by noise w.
+TEST(Bmf, ARowIsBetweenItsPriorAndItsRatings) {
+  Matrix others(2, 2);  // [bias, weight]
+  others.row(0)[0] = 0.5f;
+  others.row(0)[1] = 1;
+  others.row(1)[0] = -1;
+  others.row(1)[1] = 2;
+  const std::vector<uint32_t> columns{0, 1};
+  const std::vector<float> values{1, 3};
+  const Hyper hyper{{4}, {-3}};
+  const double noise = 0.7, right = noise * (1 * (1 - 0.5) + 2 * (3 + 1)), weights = noise * 3;
+  Scratch scratch(0);
+  normal_equations(std::as_const(others).view(), 0, {columns, values}, scratch);
+  float row = 0;
+  solve(hyper, noise, scratch, nullptr, &row);
+  EXPECT_NEAR(row, (4 * -3 + right) / (4 + weights), 1e-5);
+  normal_equations(std::as_const(others).view(), 0, {}, scratch);
+  solve(hyper, noise, scratch, nullptr, &row);
+  EXPECT_NEAR(row, -3, 1e-5) << "nothing is known but the prior";
+}
+
+TEST(Bmf, AnyNumberOfThreadsGivesTheSameBits) {
+  test::expect_same_for_any_threads<Bmf>([](Bmf& m) {
+    m.config().dim = 3;
+    m.config().epochs = 3;
+    m.config().burn_in = 1;
+    m.config().samples = 2;
+  });
+}
+
 TEST(Bmf, KeepsItsPromises) {
   Planted planted{.share = 0.5, .noise = 0.2};
   test::expect_promises<Bmf>("bmf", planted.ratings(0.1), [](Bmf& m) {

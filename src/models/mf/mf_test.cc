@@ -46,34 +46,40 @@ double objective(Loss loss, Rates rates, size_t dim, const Pair& at, float value
   return out;
 }
 
-// A step moves every number against its derivative. h is large because rows are floats: the error
-// of a central difference is h^2 / 6 times the third derivative, below 1e-3 here.
-TEST(MfKernel, StepsFollowTheGradient) {
+// A step moves every number against its derivative, by a rate that with `adapt` is divided by the
+// root of the row's (or the bias's) energy. h is large because rows are floats: the error of a
+// central difference is h^2 / 6 times the third derivative, below 1e-3 here. Roots are approximate.
+void expect_gradient_step(Loss loss, size_t dim, bool adapt) {
   constexpr float kH = 0.01f, kRate = 1e-3f;
+  const Rates rates{kRate, 0.3f, 0.2f, true, adapt};
+  const float value = loss == Loss::kLogistic || loss == Loss::kHinge ? 1.0f : 1.7f;
+  const Pair before(dim);
+  Pair after(dim);
+  const Entry rating{0, 0, value};
+  train_block(loss, rates, dim, {&rating, 1}, after.user.view(), after.item.view());
+  for (const bool user : {true, false}) {
+    const auto old = (user ? before.user : before.item).row(0);
+    const auto now = (user ? after.user : after.item).row(0);
+    for (size_t k = 0; k <= dim; ++k) {
+      const size_t at = k < dim ? k : padded(dim) + kBias;
+      Pair up(dim), down(dim);
+      (user ? up.user : up.item).row(0)[at] += kH;
+      (user ? down.user : down.item).row(0)[at] -= kH;
+      const double slope =
+          (objective(loss, rates, dim, up, value) - objective(loss, rates, dim, down, value)) /
+          (2 * kH);
+      const float energy = now[padded(dim) + (k < dim ? kEnergy : kBiasEnergy)];
+      const double moved = (now[at] - old[at]) / kRate * (adapt ? std::sqrt(energy) : 1);
+      EXPECT_NEAR(moved, -slope, 5e-3 * (1 + std::abs(slope)))
+          << static_cast<int>(loss) << " dim " << dim << " at " << at << " adapt " << adapt;
+    }
+  }
+}
+
+TEST(MfKernel, StepsFollowTheGradient) {
   for (const Loss loss : kNumberLosses) {
     for (const size_t dim : {1, 5, 16, 17, 64}) {
-      const Rates rates{kRate, 0.3f, 0.2f, true, false};
-      const float value = loss == Loss::kLogistic || loss == Loss::kHinge ? 1.0f : 1.7f;
-      const Pair before(dim);
-      Pair after(dim);
-      const Entry rating{0, 0, value};
-      train_block(loss, rates, dim, {&rating, 1}, after.user.view(), after.item.view());
-      for (const bool user : {true, false}) {
-        for (size_t k = 0; k <= dim; ++k) {
-          const size_t at = k < dim ? k : padded(dim) + kBias;
-          Pair up(dim), down(dim);
-          (user ? up.user : up.item).row(0)[at] += kH;
-          (user ? down.user : down.item).row(0)[at] -= kH;
-          const double slope =
-              (objective(loss, rates, dim, up, value) - objective(loss, rates, dim, down, value)) /
-              (2 * kH);
-          const double moved = ((user ? after.user : after.item).row(0)[at] -
-                                (user ? before.user : before.item).row(0)[at]) /
-                               kRate;
-          EXPECT_NEAR(moved, -slope, 5e-3 * (1 + std::abs(slope)))
-              << static_cast<int>(loss) << " dim " << dim << " at " << at;
-        }
-      }
+      for (const bool adapt : {false, true}) expect_gradient_step(loss, dim, adapt);
     }
   }
 }
@@ -114,12 +120,13 @@ TEST(MfKernel, PairsFollowTheGradient) {
   step(after, kRate);
   for (const int row : {0, 1, 2}) {  // the user, what was seen, what was not
     const auto of = [&](Pair& p) { return row == 0 ? p.user.row(0) : p.item.row(row - 1); };
-    for (size_t k = 0; k < kDim; ++k) {
+    for (size_t k = 0; k <= kDim; ++k) {
+      const size_t at = k < kDim ? k : padded(kDim) + kBias;
       Pair up(kDim), down(kDim), start(kDim);
-      of(up)[k] += kH;
-      of(down)[k] -= kH;
+      of(up)[at] += kH;
+      of(down)[at] -= kH;
       const double slope = (step(up, 0) - step(down, 0)) / (2 * kH);
-      EXPECT_NEAR((of(after)[k] - of(start)[k]) / kRate, -slope, 5e-3) << row << " " << k;
+      EXPECT_NEAR((of(after)[at] - of(start)[at]) / kRate, -slope, 5e-3) << row << " " << k;
     }
   }
 }
@@ -145,6 +152,13 @@ TEST(Mf, KeepsItsPromises) {
   test::expect_promises<Mf>("mf", ratings, [](Mf& m) { m.config().dim = 5; });
 }
 
+TEST(Mf, AnyNumberOfThreadsGivesTheSameBits) {
+  test::expect_same_for_any_threads<Mf>([](Mf& m) {
+    m.config().dim = 3;
+    m.config().epochs = 2;
+  });
+}
+
 TEST(Mf, EveryLossLearnsAPlantedMatrix) {
   Planted planted{.users = 200, .items = 100, .share = 0.5, .noise = 0.1};
   const Ratings ratings = planted.ratings(0.05);
@@ -162,6 +176,24 @@ TEST(Mf, EveryLossLearnsAPlantedMatrix) {
     EXPECT_LT(test::rmse(model, planted.rest), biases / 3) << static_cast<int>(loss);
     test::expect_folds_in(model, 0.8);
   }
+}
+
+// b = sum t / (n + the penalty of n ratings), with t what mean and the items leave, as in training,
+// and 1 more so that one rating is not believed alone.
+TEST(Mf, ABiasThatIsFoldedInHasItsPenalty) {
+  Planted planted{.noise = 0.2};
+  Mf model;
+  model.config().dim = 0;
+  model.config().bias_penalty = 2;
+  test::train(model, planted.ratings());
+  const std::vector<uint32_t> columns{1, 4};
+  const std::vector<float> values{5, 4.5f};
+  double left = 0;
+  for (size_t k = 0; k < 2; ++k) {
+    left += values[k] - model.factors().mean - model.factors().item.row(columns[k])[1];
+  }
+  const auto row = model.fold_in(Axis::kUser, {columns, values});
+  EXPECT_NEAR(row[0], left / (2 + 2 * 2 + 1), 1e-4);
 }
 
 // Two kinds of users and items; a user likes (1) what is of its kind.

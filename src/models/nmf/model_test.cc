@@ -96,6 +96,53 @@ TEST(Nmf, NoSweepRaisesTheObjective) {
   }
 }
 
+// One row with the others as they are is a convex problem: whatever the method, it ends where no
+// coordinate can be moved for the better, penalties included.
+TEST(Nmf, ARowEndsAtItsMinimum) {
+  constexpr size_t kDim = 3;
+  Matrix rows(6, kDim + 2);
+  for (size_t r = 0; r < 6; ++r) {
+    for (size_t k = 0; k < kDim; ++k)
+      rows.row(r)[k] = 0.2f + static_cast<float>((3 * r + 2 * k) % 7);
+  }
+  const std::vector<uint32_t> columns{0, 1, 2, 3, 4, 5};
+  const std::vector<float> values{3, 9, 4, 12, 7, 5};
+  const Penalties penalties{20, 3, 0};
+  for (const Method method : {Method::kHals, Method::kMultiplicative}) {
+    for (const Loss loss : {Loss::kSquared, Loss::kKl}) {
+      const Others others{.rows = rows,
+                          .dim = kDim,
+                          .own = kDim,
+                          .biases = false,
+                          .mean = 0,
+                          .zero = false,
+                          .method = method,
+                          .loss = loss};
+      Scratch scratch;
+      const auto objective = [&](const Matrix& at) {
+        Matrix copy = at.copy();
+        const double left = update_row(others, {}, {columns, values}, 0, copy.row(0), scratch);
+        double sum = loss == Loss::kSquared ? left / 2 : left;
+        for (const double x : at.row(0).first(kDim)) {
+          sum += penalties.l2 * x * x / 2 + penalties.l1 * x;
+        }
+        return sum;
+      };
+      Matrix row(1, kDim + 2);
+      for (float& x : row.row(0).first(kDim)) x = 0.5f;
+      update_row(others, penalties, {columns, values}, 5000, row.row(0), scratch);
+      const double least = objective(row);
+      for (size_t k = 0; k < kDim; ++k) {
+        for (const float step : {-0.01f, 0.01f}) {
+          Matrix near = row.copy();
+          near.row(0)[k] = std::max(0.0f, near.row(0)[k] + step);
+          EXPECT_GE(objective(near), least - 1e-5) << detail::show(method) << detail::show(loss);
+        }
+      }
+    }
+  }
+}
+
 TEST(Nmf, RecoversPlantedParts) {
   const Matrix truth = planted(80, 60, 3, 3);
   for (const Case& c : cases()) {

@@ -38,6 +38,45 @@ void for_each_model(const Call& call) {
   }
 }
 
+// Whatever the held-out ratings are, the model is the same; unless it learns from them in the end.
+TEST(RatingsModel, WhatIsHeldOutIsNotLearnedFrom) {
+  Planted planted{.noise = 0.2};
+  const Ratings ratings = planted.ratings(0.2);
+  Sparse other = ratings.held_out();
+  for (float& v : other.value) v = 6 - v;
+  const Ratings changed = ratings.with(Sparse(ratings.train()), std::move(other));
+  for (const bool refit : {false, true}) {
+    for_each_model([&](const ModelInfo& info, RatingsModel& model, const Section& settings) {
+      const auto again = made(info);
+      for (const Section& s : {settings, again->settings()}) {
+        s.set("refit", refit);
+        if (s.find("early-stop")) s.set("early-stop", Value(int64_t{0}));
+      }
+      test::train(model, ratings);
+      auto& same = dynamic_cast<RatingsModel&>(*again);
+      test::train(same, changed);
+      EXPECT_EQ(test::same_bits(model.factors().item, same.factors().item), !refit) << info.name;
+    });
+  }
+}
+
+// Among what a user has not seen: the discount of the first place lacks nothing of 1.
+TEST(RatingsModel, TheHeldOutRankIsCountedFromTheFirstPlace) {
+  constexpr uint32_t kUsers = 20, kItems = 5;
+  std::vector<Rating> seen, held;  // all but one; that one
+  for (uint32_t u = 0; u < kUsers; ++u) {
+    for (uint32_t i = 0; i < kItems; ++i) {
+      (u % kItems == i ? held : seen).push_back({u, i, 1});
+    }
+  }
+  als::Als model;
+  model.config().dim = 2;
+  test::train(model, Ratings::of(test::numbered(kUsers, "u"), test::numbered(kItems, "i"), seen,
+                                 held, true));
+  ASSERT_FALSE(model.state().held_out.empty());
+  for (const double error : model.state().held_out) EXPECT_EQ(error, 0);
+}
+
 TEST(RatingsModel, WhatWasHeldOutIsSeenInTheEnd) {
   Planted planted{.noise = 0.2};
   const Ratings ratings = planted.ratings(0.2);

@@ -124,6 +124,22 @@ void expect_promises(const char* kind, const Ratings& ratings, const Configure& 
   }
 }
 
+// The same on ratings that are worth sharing: tens of thousands.
+template <class M, class Configure>
+void expect_same_for_any_threads(const Configure& configure) {
+  Planted planted{.users = 500, .items = 200, .share = 0.5, .noise = 0.2};
+  const Ratings ratings = planted.ratings();
+  M one;
+  configure(one);
+  train(one, ratings, 1);
+  for (const int threads : {2, 3, 8, 16}) {
+    M more;
+    configure(more);
+    train(more, ratings, threads);
+    expect_same(one, more, fmt::format("{} threads", threads));
+  }
+}
+
 // A user that comes again with the ratings that it has is predicted as it was, or nearly.
 inline void expect_folds_in(const RatingsModel& model, double tolerance) {
   const Sparse& seen = model.seen();
