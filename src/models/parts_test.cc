@@ -123,6 +123,33 @@ TEST(Parts, WhatIsSavedComesBack) {
   EXPECT_FALSE(back.table.is_borrowed());
 }
 
+// Among it a rate that was halved: with the old one it would diverge again.
+TEST(Parts, ACheckpointHasAllOfTheStateOfARun) {
+  Small model(5);
+  RunState& run = model.run();
+  run.started = run.unscored = run.converged = true;
+  run.block = 17;
+  run.lr_scale = 0.25;
+  run.loss = 1.5;
+  run.epoch_loss = 12.25;
+  run.epoch_steps = 9;
+  run.held_out = {3, 2};
+  run.kept = 1;
+  run.refit = 4;
+  const Small back = read(file_of(model, "small", true));
+  EXPECT_EQ(back.state().started, run.started);
+  EXPECT_EQ(back.state().unscored, run.unscored);
+  EXPECT_EQ(back.state().converged, run.converged);
+  EXPECT_EQ(back.state().block, run.block);
+  EXPECT_EQ(back.state().lr_scale, run.lr_scale);
+  EXPECT_EQ(back.state().loss, run.loss);
+  EXPECT_EQ(back.state().epoch_loss, run.epoch_loss);
+  EXPECT_EQ(back.state().epoch_steps, run.epoch_steps);
+  EXPECT_EQ(back.state().held_out, run.held_out);
+  EXPECT_EQ(back.state().kept, run.kept);
+  EXPECT_EQ(back.state().refit, run.refit);
+}
+
 TEST(Parts, OnlyCheckpointsHaveWhatARunNeeds) {
   Small model(5);
   model.run().started = true;
