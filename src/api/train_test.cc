@@ -158,6 +158,38 @@ TEST_F(TrainTest, WhatIsNeededIsToldBeforehand) {
   EXPECT_EQ(events.memories.at(1).needed, usual.needed);
 }
 
+// The vectors of all names are part of it: as many times as many numbers, so much more.
+TEST_F(TrainTest, WhatIsNeededGrowsWithTheVectors) {
+  for (const ModelDescription& model : available_models()) {
+    if (model.data.empty()) continue;
+    const std::string source = model.data == "text"    ? text_file()
+                               : model.data == "table" ? places_file()
+                                                       : ratings_file();
+    const auto needed = [&](int64_t dim) {
+      Events events;
+      train_now(request(std::string(model.name), source, path("a.kith"),
+                        {whole("dim", dim), whole("epochs", 2)}),
+                1, &events);
+      return static_cast<double>(events.memories.at(0).needed);
+    };
+    const auto vectors = static_cast<double>(
+        train_now(request(std::string(model.name), source, path("a.kith"), {whole("epochs", 2)}))
+            .vectors);
+    EXPECT_GE(needed(80) - needed(16), 64 * sizeof(float) * vectors) << model.name;
+  }
+}
+
+// Two million numbers for each of 300,000 users: more than any machine has.
+TEST_F(TrainTest, WhatThereIsIsTheLimitIfNoneIsGiven) {
+  std::string ratings(kRatingsHeader);
+  for (size_t u = 0; u < 300'000; ++u) ratings += fmt::format("u{},i{},3,1\n", u, u % 7);
+  const auto asked = request("bmf", write("many.csv", ratings), path("a.kith"),
+                             {whole("dim", 512), whole("samples", 1000), whole("epochs", 2000)});
+  const std::string said = message_of(ErrorKind::kLimit, [&] { train_now(asked); });
+  expect_part("is available; lower --dim", said);
+  EXPECT_FALSE(fs::exists(path("a.kith")));
+}
+
 // --- Runs ---
 
 TEST_F(TrainTest, TheSeedMakesTheRun) {
