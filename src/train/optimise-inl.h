@@ -38,8 +38,9 @@ HWY_INLINE AdamScale adam_scale(float* HWY_RESTRICT powers, const Step& step) {
   return {1 / (1 - powers[0]), 1 / (1 - powers[1])};
 }
 
-// Moves x, of `width` floats with its state behind it, along the gradient coef * g. `mean_square`
-// is that of g over the parameters that count; only adagrad-row asks for it.
+// Moves x, of `width` floats with its state behind it, along the gradient coef * g + l2 * x.
+// `mean_square` is that of the gradient over the parameters that count; only adagrad-row asks for
+// it.
 template <Optimiser kind>
 HWY_INLINE void optimise(float* HWY_RESTRICT x, size_t width, const float* HWY_RESTRICT g,
                          float coef, float mean_square, const Step& step) {
@@ -50,7 +51,7 @@ HWY_INLINE void optimise(float* HWY_RESTRICT x, size_t width, const float* HWY_R
   };
   auto row_rate = hn::Zero(f32);
   if constexpr (kind == Optimiser::kRowAdaGrad) {
-    row_rate = hn::Set(f32, row_step(state, coef * coef * mean_square, step));
+    row_rate = hn::Set(f32, row_step(state, mean_square, step));
   }
   AdamScale scale{1, 1};
   if constexpr (kind == Optimiser::kAdam) scale = adam_scale(state + 2 * width, step);

@@ -137,7 +137,9 @@ class ReadTable final : public DataReader {
       if (!path.empty()) {
         if (const auto note = write_schema(path, given, schema)) notes.push_back(*note);
       }
-      for (Column& c : schema.columns) c.pooling = request.wishes.pooling.value_or(c.pooling);
+      for (Column& c : schema.columns) {
+        if (c.pooling == Column{}.pooling) c.pooling = request.wishes.pooling.value_or(c.pooling);
+      }
     }
     auto out = std::make_unique<Table>(
         Table::read(reader, schema, request.keep_all ? 0 : use_.holdout, base, request.on_read));

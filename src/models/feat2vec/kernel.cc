@@ -93,13 +93,23 @@ class Learner {
     Feature one;
     const float square = mean_square(g);
     for (const Feature& f : p_.table->entities(group).bag(entity, one)) {
-      optimise<kOptimiser>(access_.row(f.row), width_, g, coef * f.weight, square, step_);
+      float* const row = access_.row(f.row);
+      const float along = coef * f.weight;
+      optimise<kOptimiser>(row, width_, g, along, whole_square(row, g, along, square), step_);
     }
   }
 
   float mean_square(const float* g) const {
     if constexpr (kOptimiser != Optimiser::kRowAdaGrad) return 0;
     return dot(g, g, width_) / static_cast<float>(p_.dim + p_.biases);
+  }
+  // The mean square of coef g + l2 x, from that of g.
+  float whole_square(const float* x, const float* g, float coef, float square) const {
+    if constexpr (kOptimiser != Optimiser::kRowAdaGrad) return 0;
+    const float own = coef * coef * square;
+    if (step_.l2 == 0) return own;
+    const float more = 2 * coef * dot(g, x, width_) + step_.l2 * dot(x, x, width_);
+    return std::max(0.0f, own + step_.l2 * more / static_cast<float>(p_.dim + p_.biases));
   }
 
   // The vectors of the groups that are context: s_.phi, s_.present. Biases are taken out of them

@@ -279,6 +279,56 @@ TEST(Feat2Vec, NewValuesArePlacedByTheirRows) {
   }
 }
 
+// Directors that come again under other names, in the rows that they had: all that the maps of cold
+// start were learned from.
+struct Renamed {
+  explicit Renamed(const std::string& csv) {
+    model.config().dim = 8;
+    train(model, reference::table_of(csv, kPlanted));
+    std::string again = "director,cast,year,genre\n";
+    for (size_t at = csv.find('\n') + 1; at < csv.size(); at = csv.find('\n', at) + 1) {
+      again += "new_" + csv.substr(at, csv.find('\n', at) + 1 - at);
+    }
+    model.update(reference::table_of(again, kPlanted, 0, &model.encoding()), Context(1));
+    names = &model.encoding().spaces[0].names;
+    values = model.values(0);
+  }
+  std::span<const float> of(const std::string& name) const {
+    return values.row(*names->find(name));
+  }
+  Feat2Vec model;
+  const Names* names;
+  Matrix values;
+};
+
+TEST(Feat2Vec, NewValuesAreAsLongAsTrainedOnes) {
+  const Renamed r(planted(1500));
+  double trained = 0, placed = 0;
+  for (size_t v = 0; v < r.names->size(); ++v) {
+    double& sum = (*r.names)[v].starts_with("new_") ? placed : trained;
+    for (size_t k = 0; k < 8; ++k) sum += r.values.row(v)[k] * r.values.row(v)[k];
+  }
+  EXPECT_GT(trained, 1);
+  EXPECT_NEAR(placed / trained, 1, 1e-3);
+}
+
+// Who directs says nothing about the rest, only some do so far more often than others.
+TEST(Feat2Vec, NewValuesThatAreFrequentAreMoreLikely) {
+  std::string csv = "director,cast,year,genre\n";
+  Rng rng(5, 5);
+  for (int i = 0; i < 4000; ++i) {
+    const double draw = rng.uniform();  // of 40: each a tenth rarer than the one before
+    const int director = std::min(39, static_cast<int>(-std::log(1 - 0.98 * draw) * 10));
+    csv += fmt::format("d{},c{},{},g{}\n", director, rng.below(10), 1900 + rng.below(50),
+                       rng.below(4));
+  }
+  const Renamed r(csv);
+  const auto bias = [&](const std::string& name) { return r.of(name)[8]; };
+  const double trained = bias("d0") - bias("d35"), placed = bias("new_d0") - bias("new_d35");
+  EXPECT_GT(trained, 1);
+  EXPECT_NEAR(placed / trained, 1, 0.4);
+}
+
 std::string path_of(const std::string& name) {
   return (std::filesystem::temp_directory_path() / fmt::format("kith_f2v_{}_{}", ::getpid(), name))
       .string();
@@ -478,6 +528,51 @@ TEST(Feat2Vec, SaysWhatCannotGoTogether) {
   config.dim = 0;
   config.biases = false;
   EXPECT_NE(refusal(config, table).find("--biases"), std::string::npos);
+  config = Config();
+  config.target = "year";
+  config.biases = false;
+  EXPECT_NE(refusal(config, table).find("leave out --no-biases"), std::string::npos);
+}
+
+TEST(Feat2Vec, ThePaperIsItsPublishedSettingWhereNothingElseIsSaid) {
+  const Table table = reference::table_of(planted(50), kPlanted);
+  Config config;
+  config.paper = true;
+  const Config paper = resolved(config, table.encoding());
+  EXPECT_EQ(paper.loss, Loss::kNce);
+  EXPECT_EQ(paper.dim, 50);
+  EXPECT_EQ(paper.negatives, 5);
+  EXPECT_EQ(paper.alpha1, 0.75);
+  EXPECT_EQ(paper.alpha2, 0.75);
+  EXPECT_EQ(paper.intercepts, Intercepts::kOne);
+  EXPECT_EQ(paper.biases, false);
+  EXPECT_EQ(paper.optimiser, Optimiser::kAdaGrad);
+  EXPECT_EQ(paper.dropout, 0);
+  config.alpha1 = 0.25;
+  config.loss = Loss::kSoftmax;
+  const Config said = resolved(config, table.encoding());
+  EXPECT_EQ(said.alpha1, 0.25);
+  EXPECT_EQ(said.loss, Loss::kSoftmax);
+  EXPECT_EQ(said.dim, 50);
+}
+
+// Logistic regression on one column: the chance of yes is how often it was so.
+TEST(Feat2Vec, LogisticGivesChancesThatAreFrequencies) {
+  std::string csv = "a,b,y\n";
+  for (int i = 0; i < 1000; ++i) {
+    const int a = i % 2;
+    csv += fmt::format("a{},b,{}\n", a, i / 2 % 10 < (a ? 8 : 3) ? "yes" : "no");
+  }
+  Feat2Vec model;
+  model.config().target = "y";
+  model.config().loss = Loss::kLogistic;
+  model.config().dim = 0;
+  train(model, reference::table_of(csv, R"({"columns": [{"name": "a", "type": "category"},
+    {"name": "b", "type": "category"}, {"name": "y", "type": "boolean"}]})"));
+  // What is left is the noise of the last steps.
+  const Cell b("b");
+  EXPECT_NEAR(model.target_value(see(model, {Cell("a1"), b, std::nullopt})), 0.8, 0.05);
+  EXPECT_NEAR(model.target_value(see(model, {Cell("a0"), b, std::nullopt})), 0.3, 0.05);
 }
 
 TEST(Feat2Vec, LogisticLearnsAClassOfTwo) {

@@ -17,8 +17,10 @@ struct Memory {
 };
 
 void reference_step(Optimiser kind, const Step& s, double lr, std::span<double> x,
-                    std::span<const double> g, Memory& memory, bool touched) {
+                    std::span<const double> slopes, Memory& memory, bool touched) {
   if (!touched) return;  // rows that a step does not touch stand still
+  Doubles g(slopes.begin(), slopes.end());
+  for (size_t i = 0; i < x.size(); ++i) g[i] += s.l2 * x[i];
   memory.v.resize(x.size());
   memory.h.resize(x.size());
   memory.m.resize(x.size());
@@ -58,13 +60,21 @@ void reference_step(Optimiser kind, const Step& s, double lr, std::span<double> 
   }
 }
 
+// With and without regularisation.
+std::vector<std::pair<Optimiser, double>> all_kinds() {
+  std::vector<std::pair<Optimiser, double>> out;
+  for (size_t k = 0; k < EnumNames<Optimiser>::names.size(); ++k) {
+    for (const double l2 : {0.0, 0.3}) out.emplace_back(static_cast<Optimiser>(k), l2);
+  }
+  return out;
+}
+
 TEST(Optimisers, FollowTheirEquations) {
   const Table table = reference::table_of(
       "a,b,c\np,u,x\nq,v,y\nr,w,z\n",
       R"({"columns": [{"name": "a", "type": "category"}, {"name": "b", "type": "category"},
           {"name": "c", "type": "category"}]})");
-  for (size_t k = 0; k < EnumNames<Optimiser>::names.size(); ++k) {
-    const auto kind = static_cast<Optimiser>(k);
+  for (const auto& [kind, l2] : all_kinds()) {
     Config config;
     config.dim = 5;
     config.biases = false;
@@ -72,9 +82,12 @@ TEST(Optimisers, FollowTheirEquations) {
     config.intercepts = Intercepts::kNone;
     config.optimiser = kind;
     config.negatives = 1;
+    config.l2 = l2;
     const Problem p = make_problem(table, resolved(config, table.encoding()));
     reference::Tables at(p, 8);
     reference::Parameters x = at.doubles(p);
+    Step wanted;
+    wanted.l2 = static_cast<float>(l2);
     std::vector<Memory> memory(at.theta.rows());
     Scratch scratch(p);
     Example example;
@@ -90,12 +103,13 @@ TEST(Optimisers, FollowTheirEquations) {
       for (size_t r = 0; r < memory.size(); ++r) {
         const std::span<const double> mine(&g[r * x.cols], x.cols);
         const bool touched = std::ranges::any_of(mine, [](double d) { return std::abs(d) > 1e-9; });
-        reference_step(kind, p.step, 0.1, {&x.theta[r * x.cols], x.cols}, mine, memory[r], touched);
+        reference_step(kind, wanted, 0.1, {&x.theta[r * x.cols], x.cols}, mine, memory[r], touched);
       }
       train_example(p, example, 0.1f, at.theta.view(), at.view(), scratch);
       const reference::Parameters got = at.doubles(p);
       for (size_t i = 0; i < x.theta.size(); ++i) {
-        ASSERT_NEAR(got.theta[i], x.theta[i], 5e-5) << detail::show(kind) << " step " << step;
+        ASSERT_NEAR(got.theta[i], x.theta[i], 5e-5)
+            << detail::show(kind) << " l2 " << l2 << " step " << step;
       }
     }
   }

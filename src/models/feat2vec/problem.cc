@@ -98,6 +98,11 @@ Config resolved(const Config& config, const Encoding& encoding, uint64_t rows) {
                   "with --target",
                   detail::show(*out.loss));
     }
+    if (config.biases == false) {
+      throw fault(ErrorKind::kUsage,
+                  "--loss {} is of a score that biases are part of; leave out --no-biases",
+                  detail::show(*out.loss));
+    }
     out.biases = true;
   }
   if (*out.dim == 0 && !*out.biases) {
