@@ -7,41 +7,13 @@
 #include <map>
 
 #include "core/error.h"
-#include "models/feat2vec/test_reference.h"
+#include "models/feat2vec/test_tables.h"
 
 namespace kith::feat2vec {
 namespace {
 
 constexpr const char* kTwo =
     R"({"columns": [{"name": "a", "type": "category"}, {"name": "b", "type": "category"}]})";
-
-void train(Feat2Vec& model, const Table& table, int threads = 1, bool deterministic = false) {
-  Job job(threads);
-  job.deterministic = deterministic;
-  model.train(table, job);
-}
-
-SeenRow see(const Feat2Vec& model, const std::vector<Cell>& cells) {
-  CellEncoder encoder(model.encoding());
-  SeenRow out;
-  model.see(encoder, cells, out);
-  return out;
-}
-
-std::vector<double> chances(const Feat2Vec& model, const SeenRow& row, size_t group) {
-  const auto c = model.context(row, group);
-  const Matrix values = model.values(group);
-  std::vector<double> out;
-  double total = 0;
-  for (size_t v = 0; v < values.rows(); ++v) {
-    double s = 0;
-    for (size_t k = 0; k < c.size(); ++k) s += double{c[k]} * values.row(v)[k];
-    out.push_back(std::exp(s));
-    total += out.back();
-  }
-  for (double& p : out) p /= total;
-  return out;
-}
 
 // Counts of 3 x 4 values, far from independent.
 constexpr int kCounts[3][4] = {{60, 5, 5, 30}, {10, 50, 20, 20}, {5, 10, 80, 5}};
@@ -197,22 +169,6 @@ TEST(Feat2Vec, MatrixFactorisationIsASpecialCase) {
   EXPECT_LT(std::sqrt(squares / n), 0.1 * std::sqrt(spread / n));
 }
 
-// Planted groups: directors belong to genres, casts too. A value never seen is placed by its rows.
-std::string planted(int rows, int from = 0) {
-  std::mt19937 rng(static_cast<unsigned>(from + 1));
-  std::string csv = "director,cast,year,genre\n";
-  for (int i = from; i < from + rows; ++i) {
-    const int topic = static_cast<int>(rng() % 4);
-    const auto pick = [&](int n) { return static_cast<int>(rng() % static_cast<unsigned>(n)); };
-    csv += fmt::format("d{}_{},c{}_{}|c{}_{},{},g{}\n", topic, pick(5), topic, pick(6), topic,
-                       pick(6), 1900 + 25 * topic + pick(20), topic);
-  }
-  return csv;
-}
-constexpr const char* kPlanted = R"({"columns": [{"name": "director", "type": "category"},
-  {"name": "cast", "type": "set", "separator": "|"}, {"name": "year", "type": "number"},
-  {"name": "genre", "type": "category"}]})";
-
 TEST(Feat2Vec, LearnsPlantedTopicsAndPredictsNumbers) {
   const Table table = reference::table_of(planted(1500), kPlanted, 15);
   Feat2Vec model;
@@ -236,97 +192,6 @@ TEST(Feat2Vec, LearnsPlantedTopicsAndPredictsNumbers) {
       year += years[v] * model.encoding().groups[2].values[v];
     EXPECT_NEAR(year, 1900 + 25 * topic + 9.5, 8) << topic;
   }
-}
-
-TEST(Feat2Vec, NewValuesArePlacedByTheirRows) {
-  Feat2Vec model;
-  model.config().dim = 16;
-  train(model, reference::table_of(planted(1500), kPlanted));
-  std::string csv = "director,cast,year,genre\n";
-  for (int topic = 0; topic < 4; ++topic) {
-    for (int i = 0; i < 4; ++i)
-      csv += fmt::format("new{},c{}_{},{},\n", topic, topic, i, 1905 + 25 * topic);
-  }
-  const Table more = reference::table_of(csv, kPlanted, 0, &model.encoding());
-  const Updated updated = model.update(more, Context(1));
-  ASSERT_EQ(updated.added.size(), 4u);
-  for (const auto& added : updated.added) {
-    EXPECT_EQ(added.column, "director");
-    EXPECT_EQ(added.rows, 4u) << added.id;
-  }
-  const Names& names = model.encoding().spaces[0].names;
-  for (int topic = 0; topic < 4; ++topic) {
-    const std::string genre = fmt::format("g{}", topic);
-    const auto p =
-        chances(model, see(model, {std::nullopt, std::nullopt, std::nullopt, Cell(genre)}), 0);
-    // Among the new ones the right one is best, and it ranks fairly among the trained: neither
-    // above all of them nor below those of other topics.
-    const double own = p[*names.find(fmt::format("new{}", topic))];
-    double best_trained = 0, best_other = 0;
-    for (size_t v = 0; v < p.size(); ++v) {
-      if (names[v].starts_with("new")) {
-        if (names[v] != fmt::format("new{}", topic)) {
-          EXPECT_LT(p[v], own);
-        }
-      } else if (names[v].starts_with(fmt::format("d{}_", topic))) {
-        best_trained = std::max(best_trained, p[v]);
-      } else {
-        best_other = std::max(best_other, p[v]);
-      }
-    }
-    EXPECT_GT(own, best_other);
-    EXPECT_LT(own, 3 * best_trained);
-  }
-}
-
-// Directors that come again under other names, in the rows that they had: all that the maps of cold
-// start were learned from.
-struct Renamed {
-  explicit Renamed(const std::string& csv) {
-    model.config().dim = 8;
-    train(model, reference::table_of(csv, kPlanted));
-    std::string again = "director,cast,year,genre\n";
-    for (size_t at = csv.find('\n') + 1; at < csv.size(); at = csv.find('\n', at) + 1) {
-      again += "new_" + csv.substr(at, csv.find('\n', at) + 1 - at);
-    }
-    model.update(reference::table_of(again, kPlanted, 0, &model.encoding()), Context(1));
-    names = &model.encoding().spaces[0].names;
-    values = model.values(0);
-  }
-  std::span<const float> of(const std::string& name) const {
-    return values.row(*names->find(name));
-  }
-  Feat2Vec model;
-  const Names* names;
-  Matrix values;
-};
-
-TEST(Feat2Vec, NewValuesAreAsLongAsTrainedOnes) {
-  const Renamed r(planted(1500));
-  double trained = 0, placed = 0;
-  for (size_t v = 0; v < r.names->size(); ++v) {
-    double& sum = (*r.names)[v].starts_with("new_") ? placed : trained;
-    for (size_t k = 0; k < 8; ++k) sum += r.values.row(v)[k] * r.values.row(v)[k];
-  }
-  EXPECT_GT(trained, 1);
-  EXPECT_NEAR(placed / trained, 1, 1e-3);
-}
-
-// Who directs says nothing about the rest, only some do so far more often than others.
-TEST(Feat2Vec, NewValuesThatAreFrequentAreMoreLikely) {
-  std::string csv = "director,cast,year,genre\n";
-  Rng rng(5, 5);
-  for (int i = 0; i < 4000; ++i) {
-    const double draw = rng.uniform();  // of 40: each a tenth rarer than the one before
-    const int director = std::min(39, static_cast<int>(-std::log(1 - 0.98 * draw) * 10));
-    csv += fmt::format("d{},c{},{},g{}\n", director, rng.below(10), 1900 + rng.below(50),
-                       rng.below(4));
-  }
-  const Renamed r(csv);
-  const auto bias = [&](const std::string& name) { return r.of(name)[8]; };
-  const double trained = bias("d0") - bias("d35"), placed = bias("new_d0") - bias("new_d35");
-  EXPECT_GT(trained, 1);
-  EXPECT_NEAR(placed / trained, 1, 0.4);
 }
 
 std::string path_of(const std::string& name) {

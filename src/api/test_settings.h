@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// For tests: what settings do to what is learned where another value alone does not show it, and
+// data in which every setting finds something.
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/test_models.h"
+
+namespace kith::test {
+
+enum class Effect { kChanges, kNothing, kRefused };
+using enum Effect;
+
+// What is asked of a setting that the usual other value (below) does not suit: in these modes, with
+// these values. Where there is such a case, the usual one is not tried.
+struct Case {
+  std::string_view of;  // a model, or a kind of data; "" for all
+  std::string_view name;
+  Effect effect;
+  Settings mode{};
+  std::vector<Value> values{};  // else the usual one
+};
+
+inline std::string str(const char* text) { return text; }
+inline constexpr auto kModel = "(a model)", kSchema = "(a schema)";  // paths that stand for files
+
+inline const Settings kCbow{text("objective", "cbow")};
+inline const Settings kNce{text("loss", "nce")};
+inline const Settings kYear{text("target", "year")};
+inline const Settings kBig{text("target", "big")};
+inline const Settings kSeen{text("rating", "none")};  // interactions
+inline const Settings kShrink{text("method", "shrink")};
+// Trained for too long and with nothing to hold it, so that the best epoch is not the last.
+inline const Settings kLong{whole("epochs", 60), whole("dim", 12), number("holdout", 0.4)};
+inline const Settings kFree{number("penalty", 1e-6)};
+
+inline std::vector<Case> cases() {
+  return {
+      {"text", "from", kChanges, {}, {str(kModel)}},
+      {"table", "from", kChanges, {}, {str(kModel)}},
+      {"ratings", "from", kRefused, {}, {str(kModel)}},
+      // Ratings are trained to the same bits by any number of threads, always.
+      {"ratings", "deterministic", kNothing},
+
+      {"", "tolerance", kChanges, {}, {0.5}},
+      // All ratings are learned from in the end; what is held out says for how long.
+      {"ratings", "holdout", kChanges, {flag("refit", false)}},
+
+      {"text", "max-vocab", kChanges, {}, {int64_t{10}}},
+      {"text", "max-word", kChanges, {}, {int64_t{20}}},
+      {"text", "invalid-utf8", kChanges, {}, {str("replace"), str("drop")}},
+      {"text", "invalid-utf8", kRefused, {}, {str("error")}},
+
+      {"table", "schema", kChanges, {}, {str(kSchema)}},
+      {"table", "types", kChanges, {}, {str("year=category"), str("year=ignore")}},
+
+      {"word2vec", "noise", kChanges},
+      // CBOW has one pair for each centre.
+      {"word2vec", "noise", kNothing, kCbow + Settings{text("noise", "window")}, {str("pair")}},
+      {"word2vec", "gradient", kChanges, kCbow},
+      {"word2vec", "gradient", kNothing},
+      {"word2vec", "early-stop", kChanges, {number("lr", 0.5), whole("epochs", 30)}},
+
+      {"feat2vec", "loss", kChanges, {}, {str("softmax"), str("nce"), str("ns")}},
+      {"feat2vec", "loss", kRefused, {}, {str("squared"), str("logistic")}},
+      {"feat2vec",
+       "loss",
+       kChanges,
+       kYear,
+       {str("squared"), str("absolute"), str("huber"), str("tukey")}},
+      {"feat2vec", "loss", kChanges, kBig, {str("logistic"), str("hinge"), str("softmax")}},
+      {"feat2vec", "target", kChanges, {}, {str("city"), str("year")}},
+      {"feat2vec", "mix", kChanges, kYear},
+      {"feat2vec", "mix", kChanges, kBig},
+      {"feat2vec", "mix", kRefused},
+      {"feat2vec", "negatives", kChanges},
+      {"feat2vec", "negatives", kNothing, kYear},  // a number needs no noise
+      {"feat2vec", "negatives", kChanges, kYear + Settings{number("mix", 0.5)}},
+      {"feat2vec", "dropout", kChanges},
+      {"feat2vec", "dropout", kNothing, kNce},
+      {"feat2vec", "intercepts", kChanges, kNce},
+      {"feat2vec", "intercepts", kNothing},
+      {"feat2vec", "early-stop", kChanges, {whole("epochs", 60), whole("holdout", 40)}},
+      {"feat2vec", "biases", kChanges},
+      {"feat2vec", "biases", kRefused, kYear, {false}},
+
+      {"als", "unobserved", kChanges, kSeen},
+      {"als", "unobserved", kNothing},
+      {"als", "biases", kChanges},
+      {"als", "biases", kNothing, kSeen},
+      {"als", "bias-penalty", kChanges},
+      {"als", "bias-penalty", kNothing, kSeen},
+      {"als", "solver", kChanges, {whole("block", 2)}},
+      {"als", "steps", kChanges},
+      {"als", "steps", kNothing, {text("solver", "cholesky")}},
+      {"als", "block", kChanges, {text("solver", "blocks")}, {int64_t{2}}},
+      {"als", "block", kNothing},
+      {"als", "early-stop", kChanges, kLong + kFree, {int64_t{0}}},
+
+      {"mf", "early-stop", kChanges, kLong + kFree + Settings{number("lr", 1)}, {int64_t{0}}},
+      {"mf",
+       "loss",
+       kChanges,
+       {},
+       {str("squared"), str("absolute"), str("huber"), str("tukey"), str("kl")}},
+      {"mf", "loss", kRefused, {}, {str("logistic"), str("hinge")}},
+      {"mf", "loss", kChanges, kSeen, {str("bpr"), str("squared")}},
+      {"mf", "bias-penalty", kChanges},
+      {"mf", "bias-penalty", kChanges, kSeen},
+      {"mf", "bias-penalty", kChanges, {flag("adapt", false)}},
+
+      {"nmf", "early-stop", kChanges, kLong + kFree, {int64_t{0}}},
+      {"nmf", "biases", kChanges},
+      {"nmf", "biases", kNothing, {text("loss", "kl")}},
+      {"nmf", "biases", kNothing, {text("unrated", "zero")}},
+      {"nmf", "penalty", kChanges},
+      {"nmf", "penalty", kChanges, {text("method", "multiplicative")}},
+      {"nmf", "penalty", kChanges, {text("method", "multiplicative"), text("loss", "kl")}},
+      {"nmf", "sparsity", kChanges},
+      {"nmf", "sparsity", kChanges, {text("method", "multiplicative")}},
+      {"nmf", "sparsity", kChanges, {text("method", "multiplicative"), text("loss", "kl")}},
+
+      {"softimpute", "early-stop", kChanges, kLong, {int64_t{0}}},
+      {"softimpute", "early-stop", kChanges, kLong + kShrink, {int64_t{0}}},
+      {"softimpute", "early-stop", kNothing, kLong + Settings{number("penalty", 1)}, {int64_t{0}}},
+      {"softimpute", "step", kChanges, kShrink},
+      {"softimpute", "step", kNothing},
+      {"softimpute", "decay", kChanges},
+      {"softimpute", "decay", kNothing, kShrink},
+      {"softimpute", "iterations", kChanges},
+      {"softimpute", "iterations", kNothing, kShrink},
+
+      {"svp", "early-stop", kChanges, kLong, {int64_t{0}}},
+
+      {"bmf", "burn-in", kChanges, {flag("refit", false)}},
+  };
+}
+
+// How a table is read: tried with one model of each kind.
+inline std::vector<Case> reading_cases() {
+  return {
+      {"", "format", kNothing, {}, {str("csv")}},
+      {"", "format", kRefused, {}, {str("json"), str("sqlite"), str("postgres")}},
+      {"", "delimiter", kNothing, {}, {str(",")}},
+      {"", "delimiter", kRefused, {}, {str(";")}},
+      {"", "query", kRefused, {}, {str("select 1")}},
+      {"table", "header", kChanges, {text("types", "")}, {false}},
+      {"ratings", "header", kRefused, {}, {false}},  // names are no ratings
+      {"ratings", "header", kChanges, kSeen, {false}},
+      {"ratings", "user", kChanges, {}, {str("item")}},
+      {"ratings", "item", kChanges, {}, {str("timestamp")}},
+      {"ratings", "rating", kChanges, {}, {str("timestamp"), str("none")}},
+      {"ratings", "time", kNothing, {}, {str("timestamp")}},  // times are for splits
+      {"ratings", "duplicates", kChanges, {}, {str("last"), str("first"), str("mean"), str("sum")}},
+      {"ratings", "duplicates", kRefused, {}, {str("refuse")}},
+  };
+}
+
+// --- Data in which every setting finds something ---
+
+inline std::string text_with_oddities() {
+  std::string out = topic_text(400);
+  for (int i = 0; i < 20; ++i) {
+    out += "The ship, THE Sail: a wave of unpronounceablelongwordswithoutend\n";
+    out += "once caf\xff caf\xe9 caf\xe9 and oven\n";
+  }
+  return out + "hapax legomenon ship\ntwice twice ship\n";
+}
+
+// With a column of two values and one of dates that can be read in two ways.
+inline std::string table_with_oddities() {
+  std::string out, line;
+  std::istringstream in(places_table(150));
+  for (size_t row = 0; std::getline(in, line); ++row) {
+    out += line + (row == 0 ? ",big,visited\n"
+                            : fmt::format(",{},{:02}/{:02}/2020\n", row % 3 == 0 ? "yes" : "no",
+                                          1 + row % 12, 1 + row % 5));
+  }
+  return out;
+}
+
+// None below 0; some twice.
+inline std::string ratings_with_oddities() {
+  const PlantedRatings planted{.users = 45, .items = 25, .noise = 0.2};
+  std::string out(kRatingsHeader);
+  for (size_t u = 0; u < planted.users; ++u) {
+    for (size_t i = 0; i < planted.items; ++i) {
+      if (!planted.is_there(u, i)) continue;
+      const double rating = std::max(0.5, planted.rated(u, i));
+      out += fmt::format("u{},i{},{:.3f},{}\n", u, i, rating, 1000 + u * i);
+      if (i == u) out += fmt::format("u{},i{},{:.3f},{}\n", u, i, rating + 0.5, 2000 + u * i);
+    }
+  }
+  return out;
+}
+
+inline const std::string& data_for(std::string_view kind) {
+  if (kind == "text") return shared_file("odd.txt", text_with_oddities);
+  if (kind == "table") return shared_file("odd.csv", table_with_oddities);
+  return shared_file("odd-ratings.csv", ratings_with_oddities);
+}
+
+// What keeps training short. Values here are those that a setting is moved away from.
+inline Settings quick(std::string_view model) {
+  if (model == "word2vec") {
+    return {whole("dim", 5),       whole("epochs", 2),    whole("window", 2),
+            whole("negatives", 3), whole("min-count", 2), number("holdout", 0.1)};
+  }
+  if (model == "feat2vec") {
+    return {whole("dim", 5), whole("epochs", 2), whole("negatives", 4), whole("holdout", 10),
+            text("types", "id=ignore,notes=text,tags=set,opened=date")};
+  }
+  if (model == "bmf") {
+    return {whole("dim", 3), whole("epochs", 12), whole("burn-in", 4), whole("samples", 3)};
+  }
+  if (model == "softimpute") return {whole("dim", 2), whole("epochs", 12), whole("iterations", 3)};
+  return {whole("dim", 3), whole("epochs", model == "mf" ? 30 : 6)};
+}
+
+}  // namespace kith::test
