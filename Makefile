@@ -5,6 +5,7 @@
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 30
 MUTATIONS ?= 100000
+CAMPAIGN ?= 1000
 # The system's interpreter: the one that Debian's numpy and gensim belong to.
 PYTHON := /usr/bin/python3 -B
 SOURCES = $(shell find include src cli tests bench fuzz examples -name '*.h' -o -name '*.cc')
@@ -18,7 +19,7 @@ build = mkdir -p build && { $(call configure,$(1)); } && \
         cmake --build build/$(1) -j $(JOBS) $(addprefix --target ,$(2))
 
 .PHONY: all demo test check install deb bench bench-words bench-tables bench-ratings format clean help
-.PHONY: test-asan test-tsan layers format-check tidy fuzz mutate
+.PHONY: test-asan test-tsan layers format-check tidy fuzz mutate campaigns
 .NOTPARALLEL:
 
 all: ## build build/release/kith (what plain `make` does)
@@ -46,9 +47,17 @@ test: ## layers, formatting, unit and end-to-end tests
 	@$(MAKE) --no-print-directory layers format-check
 	$(CTEST) --test-dir build/release
 
-check: ## everything: test, sanitizers, clang-tidy, fuzzing, mutated files
+check: ## everything: test, sanitizers, clang-tidy, fuzzing, mutated files, campaigns
 	@tools/setup.sh check
-	@$(MAKE) --no-print-directory test test-asan test-tsan tidy fuzz mutate
+	@$(MAKE) --no-print-directory test test-asan test-tsan tidy fuzz mutate campaigns
+
+campaigns: ## CAMPAIGN (1000) kills, as many faults of the system, tiny data, extremes; memory
+	@tools/setup.sh check
+	@$(call build,release,kith)
+	@$(call build,asan,kith)
+	cd tests/campaigns && for c in "kills release" "faults release" "tiny asan" "extremes release"; do \
+	  $(PYTHON) $${c% *}.py --kith ../../build/$${c#* }/kith --count $(CAMPAIGN) || exit 1; done
+	$(PYTHON) tests/campaigns/memory.py --kith build/release/kith --count 0
 
 bench: bench-words bench-tables bench-ratings ## speed and quality beside peers: make bench DATA=folder
 bench-words: ## words beside fasttext: make bench-words DATA=folder [BENCH="--quick"]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers at the edge: of every setting, and in the data.
 
-usage: numbers.py --kith PATH [--count N] [--seed S] [--all]
+usage: extremes.py --kith PATH [--count N] [--seed S] [--all]
 
 Every numeric setting of every model takes its least and its greatest value, and refuses what lies
 beyond with a sentence that names it. Data of one row, of equal, huge, tiny or very uneven numbers
@@ -161,7 +161,7 @@ def main():
     every = list(cases(run, campaign.models(run)))
     random.Random(run.options.seed).shuffle(every)
     for case in every[:run.options.count or None]:
-        run.begin(f"numbers.py, of {len(every)} cases: {json.dumps(case)}")
+        run.begin(f"extremes.py, of {len(every)} cases: {json.dumps(case)}")
         one_case(run, *case)
     run.finish()
 

@@ -266,8 +266,9 @@ uint64_t Nmf::memory(const Ratings& ratings, const Job& job) const {
   // Of a worker: rows that are gathered, their products, and the system made of them.
   const uint64_t width = static_cast<uint64_t>(config_.dim) + 2;
   const uint64_t worker = 256 * row + width * row * 2 + width * width * 8;
-  return 2 * rows * row + all * 16 + rows * 48 + static_cast<uint64_t>(job.threads()) * worker +
-         (uint64_t{8} << 20);
+  const uint64_t copies = config_.early_stop > 0 && ratings.held_out().size() > 0 ? 2 : 1;
+  return copies * rows * row + all * 16 + rows * 48 +
+         static_cast<uint64_t>(job.threads()) * worker + (uint64_t{8} << 20);
 }
 
 void Nmf::visit(Parts& parts) {

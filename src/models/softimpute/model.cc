@@ -103,9 +103,11 @@ void SoftImpute::finish(const Ratings& ratings, const Job& job) {
 uint64_t SoftImpute::memory(const Ratings& ratings, const Job&) const {
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   const auto dim = static_cast<size_t>(config_.dim);
-  // The rows and the best ones if there are any; four blocks while they are decomposed.
-  const uint64_t copies = ratings.held_out().size() > 0 ? 2 : 1;
-  const uint64_t tables = rows * 4 * (copies * padded(dim + 2) + 4 * padded(dim + 5));
+  // The rows and the best ones if there are any; blocks of vectors while they are decomposed, three
+  // of users and five of items at a time.
+  const uint64_t copies = config_.early_stop > 0 && ratings.held_out().size() > 0 ? 2 : 1;
+  const uint64_t blocks = 3 * ratings.users().size() + 5 * ratings.items().size();
+  const uint64_t tables = 4 * (rows * copies * padded(dim + 2) + blocks * padded(dim + 5));
   // The residual in two orders, each with the ratings; so Y.
   const uint64_t entry = shrinks() ? 44 : 24;
   return tables + (ratings.train().size() + ratings.held_out().size()) * entry + rows * 64 +

@@ -138,10 +138,11 @@ void Svp::finish(const Ratings&, const Job&) {
 uint64_t Svp::memory(const Ratings& ratings, const Job&) const {
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   const auto dim = static_cast<size_t>(config_.dim);
-  // The rows, those before a step, the best ones if there are any; and three blocks while they are
-  // decomposed.
-  const uint64_t copies = ratings.held_out().size() > 0 ? 3 : 2;
-  const uint64_t tables = rows * 4 * (copies * padded(dim + 2) + 3 * padded(dim + 10));
+  // The rows, those before a step, the best ones if there are any; and blocks of vectors while they
+  // are decomposed, two of users and three of items at a time.
+  const uint64_t copies = config_.early_stop > 0 && ratings.held_out().size() > 0 ? 3 : 2;
+  const uint64_t blocks = 2 * ratings.users().size() + 3 * ratings.items().size();
+  const uint64_t tables = 4 * (rows * copies * padded(dim + 2) + blocks * padded(dim + 10));
   // The residual in two orders, each with the ratings.
   return tables + (ratings.train().size() + ratings.held_out().size()) * 24 + rows * 48 +
          (uint64_t{8} << 20);
