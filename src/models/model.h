@@ -24,6 +24,8 @@
 
 namespace kith {
 
+constexpr uint64_t kMemoryOfAll = uint64_t{4} << 20;  // buffers that every run has
+
 class ModelBase {
  public:
   virtual ~ModelBase() = default;

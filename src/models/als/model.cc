@@ -214,7 +214,7 @@ uint64_t Als::memory(const Ratings& ratings, const Job&) const {
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   const uint64_t gram = 4 * static_cast<uint64_t>(config_.dim) * static_cast<uint64_t>(config_.dim);
   // The ratings by item; names of the model's own.
-  return sum.bytes() + 8 * ratings.train().size() + 32 * rows + 4 * gram + (uint64_t{8} << 20);
+  return sum.bytes() + 8 * ratings.train().size() + 32 * rows + 4 * gram + memory_of_all(ratings);
 }
 
 void Als::visit(Parts& parts) {

@@ -242,7 +242,7 @@ uint64_t Feat2Vec::memory(const Table& table, const Job& job) const {
     const uint64_t touched = kSmallBlock * static_cast<uint64_t>(*used.negatives + 16);
     bytes += Rounds::memory_needed(1, rows, stride, touched);
   }
-  return bytes + (uint64_t{8} << 20);
+  return bytes + kMemoryOfAll;
 }
 
 }  // namespace kith::feat2vec

@@ -204,7 +204,8 @@ uint64_t Mf::memory(const Ratings& ratings, const Job&) const {
   // Then on everything, whose union is made while its parts are there; at the end the rows, one
   // axis after the other.
   const uint64_t second = config_.refit && held_out > 0 ? all * (sizeof(Entry) + 8) + table : 0;
-  return std::max({first, second, table + table / rows * most}) + rows * 60 + (uint64_t{8} << 20);
+  return std::max({first, second, table + table / rows * most}) + rows * 60 +
+         memory_of_all(ratings);
 }
 
 void Mf::visit(Parts& parts) {

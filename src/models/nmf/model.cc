@@ -268,7 +268,7 @@ uint64_t Nmf::memory(const Ratings& ratings, const Job& job) const {
   const uint64_t worker = 256 * row + width * row * 2 + width * width * 8;
   const uint64_t copies = config_.early_stop > 0 && ratings.held_out().size() > 0 ? 2 : 1;
   return copies * rows * row + all * 16 + rows * 48 +
-         static_cast<uint64_t>(job.threads()) * worker + (uint64_t{8} << 20);
+         static_cast<uint64_t>(job.threads()) * worker + memory_of_all(ratings);
 }
 
 void Nmf::visit(Parts& parts) {

@@ -224,4 +224,8 @@ std::vector<Fact> RatingsModel::info() const {
   return out;
 }
 
+uint64_t RatingsModel::memory_of_all(const Ratings& ratings) {
+  return ratings.users().bytes().size() + ratings.items().bytes().size() + kMemoryOfAll;
+}
+
 }  // namespace kith

@@ -55,6 +55,8 @@ class RatingsModel : public Learns<Ratings>, public HasVectors, public Ranks, pu
   // Error(kUsage) or Error(kInput) for ratings that its settings are not for.
   virtual void check(const Ratings& ratings) const = 0;
   virtual RunPlan plan() const = 0;
+  // Part of memory(): what every model of ratings takes, names of its own among it.
+  static uint64_t memory_of_all(const Ratings& ratings);
   virtual bool refits() const = 0;
   // Where a run on these ratings starts; they are normalised if that was asked for.
   virtual void start(const Ratings& ratings, Start start, const Job& job) = 0;

@@ -111,7 +111,7 @@ uint64_t SoftImpute::memory(const Ratings& ratings, const Job&) const {
   // The residual in two orders, each with the ratings; so Y.
   const uint64_t entry = shrinks() ? 44 : 24;
   return tables + (ratings.train().size() + ratings.held_out().size()) * entry + rows * 64 +
-         (uint64_t{8} << 20);
+         memory_of_all(ratings);
 }
 
 void SoftImpute::visit(Parts& parts) {

@@ -145,7 +145,7 @@ uint64_t Svp::memory(const Ratings& ratings, const Job&) const {
   const uint64_t tables = 4 * (rows * copies * padded(dim + 2) + blocks * padded(dim + 10));
   // The residual in two orders, each with the ratings.
   return tables + (ratings.train().size() + ratings.held_out().size()) * 24 + rows * 48 +
-         (uint64_t{8} << 20);
+         memory_of_all(ratings);
 }
 
 void Svp::visit(Parts& parts) {

@@ -237,7 +237,7 @@ uint64_t Word2Vec::memory(const Corpus& corpus, const Job& job) const {
     bytes += Rounds::memory_needed(2, rows, padded(static_cast<size_t>(config_.dim)),
                                    touches(config_, block));
   }
-  return bytes + (uint64_t{8} << 20);
+  return bytes + kMemoryOfAll;
 }
 
 }  // namespace kith::word2vec
