@@ -21,6 +21,10 @@ std::string count_of(uint64_t n, std::string_view singular);
 std::string shell_quoted(std::string_view s);
 // As a CSV file wants it.
 std::string csv_cell(std::string_view text);
+// As JSON wants it: in quotes; bytes that are not UTF-8 become U+FFFD.
+std::string json_text(std::string_view text);
+// The fewest digits that are read as the same number, 1.0 with its point; null if not finite.
+std::string json_number(double x);
 // A source as it may be shown: the address of a database without its password.
 std::string shown_source(std::string_view source);
 // "2G", "500 MB", "1.5GiB" or plain bytes; K, M, G, T are powers of 1024. Error(kUsage) otherwise,

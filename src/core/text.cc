@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/utf8.h"
 
 namespace kith {
 
@@ -82,6 +83,34 @@ std::string csv_cell(std::string_view text) {
     out += c;
   }
   return out + '"';
+}
+
+std::string json_text(std::string_view text) {
+  constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
+  std::string out = "\"";
+  while (!text.empty()) {
+    const Utf8Char c = decode_utf8(text);
+    const size_t escape = kEscaped.find(text.front());
+    if (c.state != Utf8Char::kValid) {
+      out += kReplacement;
+    } else if (escape != std::string_view::npos) {
+      out += '\\';
+      out += kLetters[escape];
+    } else if (c.code < 0x20) {
+      out += fmt::format("\\u{:04x}", c.code);
+    } else {
+      out += text.substr(0, c.length);
+    }
+    text.remove_prefix(c.length);
+  }
+  return out + '"';
+}
+
+std::string json_number(double x) {
+  if (!std::isfinite(x)) return "null";
+  std::string out = fmt::format("{}", x);
+  if (out.find_first_of(".e") == std::string::npos) out += ".0";
+  return out;
 }
 
 uint64_t parse_size(std::string_view name, const std::string& text) {

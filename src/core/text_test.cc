@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "kith/error.h"
 
 namespace kith {
@@ -30,6 +32,31 @@ TEST(Text, PercentNeverComesAsAPowerOfTen) {
   EXPECT_EQ(in_percent(0.0123), "1.2 %");
   EXPECT_EQ(in_percent(0.000574), "0.057 %");
   EXPECT_EQ(in_percent(0), "0 %");
+}
+
+TEST(Text, JsonTextsAreEscapedAndValid) {
+  using namespace std::string_literals;
+  EXPECT_EQ(json_text(""), R"("")");
+  EXPECT_EQ(json_text("a \"b\" \\ /"), R"("a \"b\" \\ /")");
+  EXPECT_EQ(json_text("\b\f\n\r\t"), R"("\b\f\n\r\t")");
+  EXPECT_EQ(json_text("\0\x1f\x7f"s), "\"\\u0000\\u001f\x7f\"");
+  EXPECT_EQ(json_text("caf\xC3\xA9 \xF0\x9F\x98\x80"), "\"caf\xC3\xA9 \xF0\x9F\x98\x80\"");
+  // A lone byte, a surrogate (three bad bytes), a character cut off.
+  EXPECT_EQ(json_text("\xFF\""), "\"\xEF\xBF\xBD\\\"\"");
+  EXPECT_EQ(json_text("\xED\xA0\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+  EXPECT_EQ(json_text("\xE2\x82"), "\"\xEF\xBF\xBD\"");
+}
+
+TEST(Text, JsonNumbersAreReadAsTheSame) {
+  EXPECT_EQ(json_number(1), "1.0");
+  EXPECT_EQ(json_number(-0.0), "-0.0");
+  EXPECT_EQ(json_number(0.1), "0.1");
+  EXPECT_EQ(json_number(0.1f), "0.10000000149011612");
+  EXPECT_EQ(json_number(1e20), "1e+20");
+  EXPECT_EQ(json_number(5e-324), "5e-324");
+  EXPECT_EQ(json_number(-1.7976931348623157e308), "-1.7976931348623157e+308");
+  EXPECT_EQ(json_number(NAN), "null");
+  EXPECT_EQ(json_number(-INFINITY), "null");
 }
 
 TEST(Text, QuotesWhatMustBeQuoted) {

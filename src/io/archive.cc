@@ -9,12 +9,12 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/error.h"
 #include "io/archive_header.h"
 #include "io/utf8.h"
+#include "kith/text.h"
 
 namespace kith {
 namespace {
@@ -60,11 +60,6 @@ std::vector<std::pair<std::string, Tensor>> in_file_order(
   return out;
 }
 
-std::string quoted(const std::string& text) {
-  // Bytes that are not UTF-8 (a file's name, say) become U+FFFD instead of an exception.
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 // Length and header as the file begins, the checksum's digits still zeros.
 std::string header_of(std::map<std::string, std::string> metadata,
                       const std::vector<std::pair<std::string, Tensor>>& tensors) {
@@ -72,13 +67,13 @@ std::string header_of(std::map<std::string, std::string> metadata,
   std::string json = "{\"__metadata__\":{";
   for (const auto& [key, value] : metadata) {
     if (json.back() != '{') json += ',';
-    json += quoted(key) + ':' + quoted(value);
+    json += json_text(key) + ':' + json_text(value);
   }
   json += '}';
   uint64_t offset = 0;
   for (const auto& [name, t] : tensors) {
     json += fmt::format(",{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
-                        quoted(name), name_of(t.dtype), fmt::join(t.shape, ","), offset,
+                        json_text(name), name_of(t.dtype), fmt::join(t.shape, ","), offset,
                         offset + total_bytes(t));
     offset += total_bytes(t);
   }
