@@ -3,19 +3,78 @@
 // JSON as commands print it: one object a line, keys in the order they were given.
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
-#include "kith/text.h"
 #include "terminal.h"
 
 namespace kith::cli {
 
-using Json = nlohmann::ordered_json;
+// A value that remains whole where memory is missing: what could not be added is not there, and
+// nothing is allocated to destroy it.
+class Json {
+ public:
+  struct Member;
+
+  // NOLINTBEGIN(google-explicit-constructor): {{"key", value}, ...} is meant to read like JSON.
+  Json(std::nullptr_t = nullptr) {}
+  template <std::integral T>
+  Json(T value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      value_ = value;
+    } else if constexpr (std::is_signed_v<T>) {
+      value_ = int64_t{value};
+    } else {
+      value_ = uint64_t{value};
+    }
+  }
+  Json(double value) : value_(value) {}
+  Json(std::string value) : value_(std::move(value)) {}
+  Json(std::string_view value) : Json(std::string(value)) {}
+  Json(const char* value) : Json(std::string(value)) {}
+  template <class T>
+  Json(const std::vector<T>& values) : value_(List(values.begin(), values.end())) {}
+  Json(std::initializer_list<Member> members);
+  // NOLINTEND(google-explicit-constructor)
+
+  static Json array();
+  static Json object();
+
+  // Of an object, or of null, which becomes one. A new key is null. What this refers to may move
+  // when another key is added.
+  Json& operator[](std::string_view key);
+  bool contains(std::string_view key) const;
+  bool empty() const;              // null, or a list or an object without anything
+  void push_back(Json value);      // to a list, or to null, which becomes one
+  void update(const Json& other);  // takes the members of another object; they win
+
+  void append_to(std::string& text) const;
+
+ private:
+  using List = std::vector<Json>;
+  using Object = std::vector<Member>;
+
+  template <class T>
+  T& become();
+
+  std::variant<std::nullptr_t, bool, int64_t, uint64_t, double, std::string, List, Object> value_;
+};
+
+struct Json::Member {
+  std::string key;
+  Json value;
+};
 
 inline std::string dumped(const Json& value) {
-  // Names may come from a file that is not UTF-8.
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  std::string text;
+  value.append_to(text);
+  return text + '\n';
 }
 
 inline void put_json(const Json& value) { put_text(dumped(value)); }
