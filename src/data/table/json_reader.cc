@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "data/table/table_readers.h"
+#include "io/json.h"
 #include "io/utf8.h"
 
 namespace kith {
@@ -218,12 +219,7 @@ class Flattener {
   }
   template <class Exception>
   bool parse_error(size_t position, const std::string&, const Exception& e) {
-    // "[json.exception...] parse error at line 1, column 9: what is wrong", or without the place.
-    std::string_view text = e.what();
-    for (const std::string_view prefix_end : {"] ", ": "}) {
-      const size_t end = text.find(prefix_end);
-      if (end != std::string_view::npos) text.remove_prefix(end + prefix_end.size());
-    }
+    const std::string_view text = problem_of_json(e.what());
     std::string repaired;
     problem_ = fmt::format("this is no JSON: {}", repair_utf8(text, repaired) ? repaired : text);
     position_ = position;

@@ -3,17 +3,17 @@
 #include "data/table/schema.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <span>
 #include <type_traits>
 #include <unordered_map>
 
 #include "core/error.h"
+#include "io/json.h"
 #include "io/utf8.h"
+#include "kith/text.h"
 
 namespace kith {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFileKeys[] = {"columns"};
 
@@ -28,56 +28,72 @@ std::vector<std::string_view> column_keys() {
   return out;
 }
 
-Json to_json(const Column& column) {
-  Json out;
-  out["name"] = column.name;
+template <class T>
+std::string written(const T& value) {
+  if constexpr (std::is_same_v<T, double>) {
+    return json_number(value);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return json_text(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    return json_text(detail::show(value));
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+// One item a line, `indent` spaces deep, the brackets around them two spaces less.
+std::string lines_of(std::span<const std::string> items, std::string_view brackets, size_t indent) {
+  if (items.empty()) return std::string(brackets);
+  const std::string line = '\n' + std::string(indent, ' ');
+  return fmt::format("{}{}{}{}{}", brackets[0], line, fmt::join(items, ',' + line),
+                     std::string_view(line).substr(0, line.size() - 2), brackets[1]);
+}
+
+std::string to_json(const Column& column) {
+  std::vector<std::string> members;
+  const auto add = [&](std::string_view key, std::string_view value) {
+    members.push_back(fmt::format("{}: {}", json_text(key), value));
+  };
+  add("name", written(column.name));
   const Column defaults;
   for_each_field<Column>([&](const auto& f) {
     const auto& value = column.*(f.member);
-    if (f.name != "type" && value == defaults.*(f.member)) return;
-    const std::string key(f.name);
-    if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(value)>>) {
-      out[key] = detail::show(value);
-    } else {
-      out[key] = value;
-    }
+    if (f.name == "type" || value != defaults.*(f.member)) add(f.name, written(value));
   });
-  if (!column.interacts.empty()) out["interacts"] = column.interacts;
-  return out;
+  if (!column.interacts.empty()) {
+    std::vector<std::string> others;
+    for (const std::string& name : column.interacts) others.push_back(json_text(name));
+    add("interacts", lines_of(others, "[]", 8));
+  }
+  return lines_of(members, "{}", 6);
 }
 
 // A value of JSON as settings take it; nothing for null, lists and objects.
-std::optional<Value> setting_value(const Json& json) {
-  if (json.is_boolean()) return json.get<bool>();
-  if (json.is_string()) return json.get<std::string>();
-  if (json.is_number_integer() &&
-      (!json.is_number_unsigned() || json.get<uint64_t>() <= INT64_MAX)) {
-    return json.get<int64_t>();
-  }
-  if (json.is_number()) return json.get<double>();
+std::optional<Value> setting_value(const JsonValue& json) {
+  if (const auto* flag = std::get_if<bool>(&json.value)) return *flag;
+  if (const auto* whole = std::get_if<int64_t>(&json.value)) return *whole;
+  if (const auto* number = std::get_if<double>(&json.value)) return *number;
+  if (const auto* text = std::get_if<std::string>(&json.value)) return *text;
   return std::nullopt;
 }
 
-std::string shown_json(const Json& json) {
-  return shown(json.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
+std::string shown_json(const JsonValue* json) { return json ? shown(to_text(*json)) : "nothing"; }
 
 // Reads one column; messages begin with its place in the file.
 class ColumnParser {
  public:
-  ColumnParser(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
+  ColumnParser(const JsonValue& json, std::string where) : json_(json), where_(std::move(where)) {}
 
   Column parse() {
-    if (!json_.is_object()) {
-      fail("expected an object with a name and a type, found " + shown_json(json_));
-    }
+    const auto* members = std::get_if<JsonValue::Object>(&json_.value);
+    if (!members) fail("expected an object with a name and a type, found " + shown_json(&json_));
     column_.name = text("name");
     where_ += fmt::format(" ({})", shown(column_.name));
-    if (!json_.contains("type")) {
+    if (!json_.find("type")) {
       fail(fmt::format("type is missing; give one of {}",
                        fmt::join(EnumNames<ColumnType>::names, ", ")));
     }
-    for (const auto& [key, value] : json_.items()) take(key, value);
+    for (const auto& [key, value] : *members) take(key, value);
     return column_;
   }
 
@@ -86,21 +102,20 @@ class ColumnParser {
     throw fault(ErrorKind::kInput, "{}: {}", where_, what);
   }
 
-  std::string text(const char* key) const {
-    const auto found = json_.find(key);
-    if (found == json_.end() || !found->is_string() ||
-        found->get_ref<const std::string&>().empty()) {
-      fail(fmt::format("{} must be text that is not empty; got {}", key,
-                       found == json_.end() ? "nothing" : shown_json(*found)));
+  std::string text(std::string_view key) const {
+    const JsonValue* const found = json_.find(key);
+    const auto* text = found ? std::get_if<std::string>(&found->value) : nullptr;
+    if (!text || text->empty()) {
+      fail(fmt::format("{} must be text that is not empty; got {}", key, shown_json(found)));
     }
-    return found->get<std::string>();
+    return *text;
   }
 
-  void take(const std::string& key, const Json& json) {
+  void take(const std::string& key, const JsonValue& json) {
     if (key == "name") return;
     if (key == "interacts") return take_interacts(json);
     const auto value = setting_value(json);
-    if (!value) fail(fmt::format("{} cannot be {}", shown(key), shown_json(json)));
+    if (!value) fail(fmt::format("{} cannot be {}", shown(key), shown_json(&json)));
     try {
       if (set(column_, key, *value)) return;
     } catch (const Error& e) {
@@ -111,56 +126,40 @@ class ColumnParser {
     fail(fmt::format("unknown key {}{}", shown(key), suggest(key, column_keys())));
   }
 
-  void take_interacts(const Json& json) {
-    const bool good =
-        json.is_array() && std::ranges::all_of(json, [](const Json& j) { return j.is_string(); });
-    if (!good) fail("interacts must be a list of columns' names; got " + shown_json(json));
-    column_.interacts = json.get<std::vector<std::string>>();
+  void take_interacts(const JsonValue& json) {
+    const auto* list = std::get_if<JsonValue::List>(&json.value);
+    const bool good = list && std::ranges::all_of(*list, [](const JsonValue& j) {
+                        return std::holds_alternative<std::string>(j.value);
+                      });
+    if (!good) fail("interacts must be a list of columns' names; got " + shown_json(&json));
+    for (const JsonValue& name : *list) {
+      column_.interacts.push_back(std::get<std::string>(name.value));
+    }
   }
 
-  const Json& json_;
+  const JsonValue& json_;
   std::string where_;
   Column column_;
 };
 
-Json parse_text(std::string_view text, const std::string& where) {
-  try {
-    // Deeper ones would be copied and shown by functions that call themselves.
-    constexpr int kDeepest = 64;
-    return Json::parse(text.begin(), text.end(), [&](int depth, auto, const Json&) {
-      if (depth <= kDeepest) return true;
-      throw fault(ErrorKind::kInput, "{}: lists or objects in one another, more than {} deep",
-                  where, kDeepest);
-    });
-  } catch (const Json::parse_error& e) {
-    const std::string_view before = text.substr(0, std::min<size_t>(e.byte, text.size()));
-    // "[json.exception...] parse error at line 1, column 9: what is wrong"
-    const std::string_view what = e.what();
-    const size_t place_end = what.find(": ");
-    throw fault(ErrorKind::kInput, "{}:{}: this is no JSON: {}", where,
-                1 + std::count(before.begin(), before.end(), '\n'),
-                place_end == std::string_view::npos ? what : what.substr(place_end + 2));
-  } catch (const Json::exception& e) {
-    throw fault(ErrorKind::kInput, "{}: this is no JSON: {}", where, e.what());
-  }
-}
-
-const Json& list_of_columns(const Json& json, const std::string& where) {
-  if (!json.is_object()) {
+const JsonValue::List& list_of_columns(const JsonValue& json, const std::string& where) {
+  const auto* members = std::get_if<JsonValue::Object>(&json.value);
+  if (!members) {
     throw fault(ErrorKind::kInput, "{}: expected {}, found {}", where, R"({"columns": [...]})",
-                shown_json(json));
+                shown_json(&json));
   }
-  for (const auto& [key, value] : json.items()) {
+  for (const auto& [key, value] : *members) {
     if (key == "columns") continue;
     throw fault(ErrorKind::kInput, "{}: unknown key {}{}", where, shown(key),
                 suggest(key, kFileKeys));
   }
-  const auto columns = json.find("columns");
-  if (columns == json.end() || !columns->is_array()) {
+  const JsonValue* const columns = json.find("columns");
+  const auto* list = columns ? std::get_if<JsonValue::List>(&columns->value) : nullptr;
+  if (!list) {
     throw fault(ErrorKind::kInput, "{}: columns must be a list of objects; got {}", where,
-                columns == json.end() ? "nothing" : shown_json(*columns));
+                shown_json(columns));
   }
-  return *columns;
+  return *list;
 }
 
 // Columns by name; Error with the nearest one if a name is not there.
@@ -188,16 +187,14 @@ class ColumnIndex {
 }  // namespace
 
 std::string to_json(const Schema& schema) {
-  Json columns = Json::array();
+  std::vector<std::string> columns;
   for (const Column& column : schema.columns) columns.push_back(to_json(column));
-  Json out;
-  out["columns"] = std::move(columns);
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return fmt::format("{{\n  \"columns\": {}\n}}\n", lines_of(columns, "[]", 4));
 }
 
 Schema schema_from_json(std::string_view text, const std::string& where) {
-  const Json json = parse_text(text, where);
-  const Json& columns = list_of_columns(json, where);
+  const JsonValue json = parse_json(text, where);
+  const JsonValue::List& columns = list_of_columns(json, where);
   Schema out;
   std::unordered_map<std::string, size_t> seen;
   for (size_t i = 0; i < columns.size(); ++i) {

@@ -59,6 +59,28 @@ TEST(Schema, EverySettingSurvivesTheFile) {
   EXPECT_EQ(to_json(read), to_json(schema));
 }
 
+TEST(Schema, ListsStandALineAnItem) {
+  Schema schema;
+  EXPECT_EQ(to_json(schema), "{\n  \"columns\": []\n}\n");
+  schema.columns.push_back({.name = "a\"", .sampled = false, .interacts = {"b", "\t"}});
+  schema.columns[0].pooling = 1;
+  EXPECT_EQ(to_json(schema), R"({
+  "columns": [
+    {
+      "name": "a\"",
+      "type": "category",
+      "sampled": false,
+      "pooling": 1.0,
+      "interacts": [
+        "b",
+        "\t"
+      ]
+    }
+  ]
+}
+)");
+}
+
 TEST(Schema, NothingUnknownIsAccepted) {
   const auto column = [](const std::string& rest) {
     return error(R"({"columns": [{"name": "a", )" + rest + "}]}");
