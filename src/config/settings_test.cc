@@ -256,6 +256,62 @@ TEST_F(Toml, StoredTextThatIsDamagedNamesTheModelFile) {
             0u);
 }
 
+TEST(Stored, ValuesAreOfTheirTypes) {
+  const auto settings = settings_from_toml_text(
+      "flag = false\n\n  some_name=\"a = \\\"b\\\" # c\"  \nleast = -9223372036854775808\n"
+      "more = 9223372036854775808\nless = -1.7976931348623157e+308\nnone = 5e-324\n"
+      "text = \"\\b\\t\\n\\f\\r\\\\\\u00e9\\U0001F600\\u0000\"",
+      "w");
+  using namespace std::string_literals;
+  const std::vector<Value> expected{false,
+                                    "a = \"b\" # c"s,
+                                    std::numeric_limits<int64_t>::min(),
+                                    0x1p63,
+                                    -std::numeric_limits<double>::max(),
+                                    5e-324,
+                                    "\b\t\n\f\r\\\xC3\xA9\xF0\x9F\x98\x80\0"s};
+  ASSERT_EQ(settings.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(settings[i].value, expected[i]) << i;
+  EXPECT_EQ(settings[1].name, "some-name");
+  EXPECT_EQ(settings[1].where, "w:3");
+  EXPECT_TRUE(settings_from_toml_text("", "w").empty());
+}
+
+TEST(Stored, MalformedTextIsRefused) {
+  using namespace std::string_literals;
+  for (const std::string& line : {"dim"s,
+                                  "= 5"s,
+                                  "dim = "s,
+                                  "dim = five"s,
+                                  "dim = 5 6"s,
+                                  "dim = 5x"s,
+                                  "dim = --5"s,
+                                  "dim = 1e999"s,
+                                  "dim = [5]"s,
+                                  "[dim]"s,
+                                  "a b = 5"s,
+                                  "dim = tru"s,
+                                  "\"dim\" = 5"s,
+                                  "dim = \""s,
+                                  "dim = \"x"s,
+                                  "dim = \"x\\\""s,
+                                  "dim = \"x\" y"s,
+                                  "dim = \"\\x\""s,
+                                  "dim = \"\\u00e\""s,
+                                  "dim = \"\\u-001\""s,
+                                  "dim = \"\\ud800\""s,
+                                  "dim = \"\\U00110000\""s,
+                                  "dim = \"\x01\""s,
+                                  "dim = \"\0\""s,
+                                  "\0"s,
+                                  "lr = 2"s}) {
+    const std::string message = message_of(
+        ErrorKind::kInput, [&] { settings_from_toml_text("lr = 1\n" + line, "words.kith"); });
+    EXPECT_EQ(message.rfind("words.kith: the stored settings cannot be read: line 2 ", 0), 0u)
+        << line << ": " << message;
+  }
+}
+
 TEST(Suggest, StaysSilentWhenNothingIsNear) {
   const std::vector<std::string_view> known{"window", "dim", "negatives"};
   EXPECT_EQ(suggest("windw", known), "; did you mean window?");

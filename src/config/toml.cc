@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings in TOML: files of users, and the text in the header of a model file.
+// Settings in TOML files that users write.
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -12,7 +12,6 @@
 
 #include "config/names.h"
 #include "core/error.h"
-#include "core/utf8.h"
 
 namespace kith {
 namespace {
@@ -33,24 +32,6 @@ std::string read_text(const std::string& path) {
                 "{}: cannot read the settings: {}", path, std::strerror(errno));
   }
   return text;
-}
-
-// Between the quotes of a TOML string. TOML is UTF-8, so other bytes become U+FFFD.
-std::string escaped(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const Utf8Char c = decode_utf8(text);
-    if (c.state != Utf8Char::kValid) {
-      out += kReplacement;
-    } else if (c.code < 0x20 || c.code == 0x7f) {
-      out += fmt::format("\\u{:04x}", c.code);
-    } else {
-      if (c.code == '"' || c.code == '\\') out += '\\';
-      out += text.substr(0, c.length);
-    }
-    text.remove_prefix(c.length);
-  }
-  return out;
 }
 
 std::vector<Setting> settings_from_table(const toml::table& table, std::string_view where,
@@ -96,29 +77,6 @@ std::vector<Setting> settings_from_toml(const std::string& path, std::string_vie
   } catch (const toml::parse_error& e) {
     throw fault(ErrorKind::kInput, "{}:{}: {}", path, e.source().begin.line, e.description());
   }
-}
-
-std::vector<Setting> settings_from_toml_text(std::string_view text, std::string_view where) {
-  try {
-    return settings_from_table(toml::parse(text), where, "");
-  } catch (const toml::parse_error& e) {
-    throw fault(ErrorKind::kInput, "{}: the stored settings cannot be read: {}", where,
-                e.description());
-  }
-}
-
-std::string to_toml(std::span<const Section> sections) {
-  std::string out;
-  for (const Section& section : sections) {
-    for (const FieldInfo& f : section.fields) {
-      const std::string value = section.get(f.name);
-      const bool bare =
-          value != "auto" && f.type != FieldType::kText && f.type != FieldType::kChoice;
-      out += bare ? fmt::format("{} = {}\n", f.name, value)
-                  : fmt::format("{} = \"{}\"\n", f.name, escaped(value));
-    }
-  }
-  return out;
 }
 
 }  // namespace kith
