@@ -81,13 +81,13 @@ Model::Impl::Impl(const ModelInfo& of, std::unique_ptr<ModelBase> whole,
 
 const ModelBase& Model::Impl::mapped() const {
   if (!archive_) return whole();
-  std::call_once(mapped_once_, [&] { mapped_ = load_model(*archive_, Loader::Mode::kMapped); });
+  mapped_once_([&] { mapped_ = load_model(*archive_, Loader::Mode::kMapped); });
   return *mapped_;
 }
 
 const ModelBase& Model::Impl::whole() const {
   if (archive_) {
-    std::call_once(whole_once_, [&] { whole_ = load_model(*archive_, Loader::Mode::kOwn); });
+    whole_once_([&] { whole_ = load_model(*archive_, Loader::Mode::kOwn); });
   }
   return *whole_;
 }

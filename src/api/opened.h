@@ -11,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "core/once.h"
 #include "kith/model.h"
 #include "models/capabilities.h"
 #include "models/model.h"
@@ -62,7 +63,7 @@ struct Model::Impl {
   std::optional<Archive> archive_;
   std::unique_ptr<ModelBase> prototype_;  // untrained: what models of this kind can do
   // Made by whoever needs one first.
-  mutable std::once_flag mapped_once_, whole_once_;
+  mutable Once mapped_once_, whole_once_;
   mutable std::unique_ptr<ModelBase> mapped_, whole_;
   mutable std::mutex values_mutex_;
   mutable std::map<size_t, Matrix> values_;

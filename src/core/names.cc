@@ -5,12 +5,12 @@
 #include <atomic>
 #include <bit>
 #include <limits>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/once.h"
 
 namespace kith {
 namespace {
@@ -40,7 +40,7 @@ size_t slots_for(size_t names) { return std::bit_ceil(names + names / 2 + 8); }
 
 struct Names::LazySlots {
   std::atomic<uint32_t> asked{0};
-  std::once_flag once;
+  Once once;
   Slots slots;
 };
 
@@ -92,7 +92,7 @@ std::optional<uint32_t> Names::find_lent(std::string_view name) const {
     }
     return std::nullopt;
   }
-  std::call_once(lazy.once, [&] {
+  lazy.once([&] {
     Slots slots(slots_for(size()), 0);
     for (size_t i = 0; i < size(); ++i) {
       uint32_t& slot = slots[slot_of((*this)[i], slots)];
