@@ -26,6 +26,10 @@ def documents():
     return [p for p in found if p.exists()]
 
 
+def folder_of(document):
+    return document.relative_to(kith.SOURCE).parts[0]
+
+
 def limited_documents():
     """Those whose lines have a limit."""
     found = [kith.SOURCE / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md")]
@@ -108,11 +112,14 @@ def not_printed(shown, printed):
     return wrong
 
 
+TOO_SLOW = "too slow there; the same commands are tested one by one"
+
+
 class Documents(kith.TestCase):
-    @unittest.skipIf(kith.SANITIZED, "too slow there; the same commands are tested one by one")
-    def test_commands_run(self):
+    def run_commands(self, documents):
+        """Of each document all blocks `sh run`, and what they print."""
         total = 0
-        for path in documents():
+        for path in documents:
             text = path.read_text(encoding="utf-8")
             name = str(path.relative_to(kith.SOURCE))
             outputs = self.path(name.replace("/", "-") + ".out")
@@ -137,6 +144,19 @@ class Documents(kith.TestCase):
                 self.assertEqual(done.returncode, 0, told)
                 self.check_outputs(name, text, printed)
         self.assertGreater(total, 0, "no document has a block `sh run`")
+
+    # In three tests, so that two cores share them.
+    @unittest.skipIf(kith.SANITIZED, TOO_SLOW)
+    def test_commands_of_pages_run(self):
+        self.run_commands(p for p in documents() if folder_of(p) == "docs")
+
+    @unittest.skipIf(kith.SANITIZED, TOO_SLOW)
+    def test_commands_of_models_run(self):
+        self.run_commands(p for p in documents() if folder_of(p) == "src")
+
+    @unittest.skipIf(kith.SANITIZED, TOO_SLOW)
+    def test_commands_of_the_rest_run(self):
+        self.run_commands(p for p in documents() if folder_of(p) not in ("docs", "src"))
 
     def check_outputs(self, name, text, printed):
         if kith.SANITIZED:

@@ -213,7 +213,7 @@ uint64_t Bmf::memory(const Ratings& ratings, const Job&) const {
   // The sample that is drawn, and where it started; the means of what is kept, old and new.
   const uint64_t drawn = (3 * rows + ratings.users().size()) * padded(rank() + 2) * sizeof(float);
   const uint64_t all = ratings.train().size() + ratings.held_out().size();
-  return sum.bytes() + drawn + 40 * rows + 16 * all + memory_of_all(ratings);
+  return sum.bytes() + drawn + 40 * rows + 24 * all + memory_of_all(ratings);
 }
 
 void Bmf::visit(Parts& parts) {

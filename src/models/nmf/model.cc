@@ -266,8 +266,11 @@ uint64_t Nmf::memory(const Ratings& ratings, const Job& job) const {
   // Of a worker: rows that are gathered, their products, and the system made of them.
   const uint64_t width = static_cast<uint64_t>(config_.dim) + 2;
   const uint64_t worker = 256 * row + width * row * 2 + width * width * 8;
-  const uint64_t copies = config_.early_stop > 0 && ratings.held_out().size() > 0 ? 2 : 1;
-  return copies * rows * row + all * 16 + rows * 48 +
+  // The best rows beside those that move; without them those of one axis, twice at the end.
+  const bool keeps_best = config_.early_stop > 0 && ratings.held_out().size() > 0;
+  const uint64_t more =
+      keeps_best ? rows : std::max(ratings.users().size(), ratings.items().size());
+  return (rows + more) * row + all * 16 + rows * 48 +
          static_cast<uint64_t>(job.threads()) * worker + memory_of_all(ratings);
 }
 
