@@ -6,6 +6,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 30
 MUTATIONS ?= 100000
 CAMPAIGN ?= 1000
+MUTANTS ?=
 # The system's interpreter: the one that Debian's numpy and gensim belong to.
 PYTHON := /usr/bin/python3 -B
 SOURCES = $(shell find include src cli tests bench fuzz examples -name '*.h' -o -name '*.cc')
@@ -19,7 +20,7 @@ build = mkdir -p build && { $(call configure,$(1)); } && \
         cmake --build build/$(1) -j $(JOBS) $(addprefix --target ,$(2))
 
 .PHONY: all demo test check install deb bench bench-words bench-tables bench-ratings format clean help
-.PHONY: test-asan test-tsan layers format-check tidy fuzz mutate campaigns
+.PHONY: test-asan test-tsan layers format-check tidy fuzz mutate campaigns mutants
 .NOTPARALLEL:
 
 all: ## build build/release/kith (what plain `make` does)
@@ -47,9 +48,10 @@ test: ## layers, formatting, unit and end-to-end tests
 	@$(MAKE) --no-print-directory layers format-check
 	$(CTEST) --test-dir build/release
 
-check: ## everything: test, sanitizers, clang-tidy, fuzzing, mutated files, campaigns
+check: ## everything: test, sanitizers, clang-tidy, fuzzing, mutated files, campaigns, mutants
 	@tools/setup.sh check
 	@$(MAKE) --no-print-directory test test-asan test-tsan tidy fuzz mutate campaigns
+	@$(MAKE) --no-print-directory mutants MUTANTS="$(or $(MUTANTS),--sample 30)"
 
 campaigns: ## CAMPAIGN (1000) kills, as many faults of the system, tiny data, extremes; memory
 	@tools/setup.sh check
@@ -117,3 +119,7 @@ mutate: ## MUTATIONS (100000) damaged model and vector files against the readers
 	@tools/setup.sh check
 	@$(call build,release,read_many)
 	$(PYTHON) tests/mutate.py --read-many build/release/read_many --keep build/mutate $(MUTATIONS)
+
+mutants: ## break the code line by line, and see that tests notice: make mutants [MUTANTS="--layer io"]
+	@tools/setup.sh test
+	$(PYTHON) tests/mutants.py --jobs $(JOBS) $(MUTANTS)

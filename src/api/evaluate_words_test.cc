@@ -161,6 +161,9 @@ TEST(EvaluateAnalogies, SaysWhereALineIsWrong) {
   EXPECT_EQ(said(": a\nfrance paris italy rome\nfrance paris italy\n"),
             ":3: an analogy question has four words, or is a section such as ': capitals'; found 3 "
             "words");
+  EXPECT_EQ(said(": a\nfrance paris italy rome italy\n"),
+            ":2: an analogy question has four words, or is a section such as ': capitals'; found 5 "
+            "words");
   EXPECT_EQ(said(": a\n\n"), ": there are no questions in it");
   EXPECT_EQ(said("a b c d\n" + std::string(3 << 20, 'x')),
             ":2: the line is longer than 65536 bytes, so this is no evaluation file");

@@ -312,6 +312,31 @@ TEST(Stored, MalformedTextIsRefused) {
   }
 }
 
+struct Older {
+  std::optional<double> below{};
+  std::optional<int> zero{};
+  static constexpr std::tuple fields{
+      field("below", &Older::below, "was auto below 0").automatic("x").formerly("lower", -1),
+      field("zero", &Older::zero, "was auto at 0").automatic("x").formerly("zero", 0),
+  };
+};
+
+TEST(Modernised, NumbersThatStoodForAutoBecomeIt) {
+  Older older;
+  const Section section("older", older);
+  const auto now = [&](std::string_view name, Value value) {
+    return modernised({{std::string(name), std::move(value)}}, {&section, 1})[0];
+  };
+  const Value automatic = std::string("auto");
+  EXPECT_EQ(now("lower", int64_t{-1}).name, "below");
+  for (const double value : {-1.0, -2.0, -0.5}) EXPECT_EQ(now("lower", value).value, automatic);
+  EXPECT_EQ(now("lower", int64_t{-7}).value, automatic);
+  EXPECT_EQ(now("lower", 0.0).value, Value(0.0));
+  EXPECT_EQ(now("zero", int64_t{0}).value, automatic);
+  // Where 0 was auto, what is below it was an error then, and is one now.
+  EXPECT_EQ(now("zero", int64_t{-1}).value, Value(int64_t{-1}));
+}
+
 TEST(Suggest, StaysSilentWhenNothingIsNear) {
   const std::vector<std::string_view> known{"window", "dim", "negatives"};
   EXPECT_EQ(suggest("windw", known), "; did you mean window?");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -25,6 +26,34 @@ TEST(Matrix, RowsAreAlignedPaddedAndZero) {
       EXPECT_EQ(m.row(r).data(), m.view().row(r));
       EXPECT_EQ(m.row(r).size(), cols);
       for (size_t c = 0; c < m.stride(); ++c) EXPECT_EQ(m.view().row(r)[c], 0.0f);
+    }
+  }
+}
+
+// The heap gives the memory of the first one again.
+TEST(Matrix, ASmallOneIsZeroWhereAnotherOneStood) {
+  for (int i = 0; i < 3; ++i) {
+    Matrix m(3, 5);
+    for (size_t c = 0; c < 3 * m.stride(); ++c) {
+      EXPECT_EQ(m.view().data[c], 0.0f);
+      m.view().data[c] = 7;
+    }
+  }
+}
+
+TEST(Matrix, OneValueThatIsNotFiniteIsFoundAnywhere) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  Matrix m(4, 19);
+  m.row(2)[3] = -std::numeric_limits<float>::max();
+  EXPECT_TRUE(all_finite(m));
+  EXPECT_TRUE(all_finite(Matrix()));
+  for (const float bad : {infinity, -infinity, std::numeric_limits<float>::quiet_NaN()}) {
+    for (size_t r = 0; r < m.rows(); ++r) {
+      for (float& x : m.row(r)) {
+        const float good = std::exchange(x, bad);
+        EXPECT_FALSE(all_finite(m)) << bad << " in row " << r;
+        x = good;
+      }
     }
   }
 }
@@ -59,11 +88,13 @@ TEST(Matrix, EmptyOnesCostNothing) {
   EXPECT_EQ(Matrix(10, 0).cols(), 0u);
 }
 
+// With its padding the fifth would wrap around to 64 bytes.
 TEST(Matrix, AbsurdSizesAreRefusedWithTheirSize) {
   const std::pair<size_t, size_t> sizes[] = {{SIZE_MAX, 1},
                                              {1, SIZE_MAX},
                                              {SIZE_MAX, SIZE_MAX},
                                              {1, SIZE_MAX - 14},
+                                             {(size_t{1} << 58) + 1, 1},
                                              {size_t{1} << 32, size_t{1} << 32},
                                              {size_t{1} << 30, size_t{1} << 24}};
   for (const auto& [rows, cols] : sizes) {

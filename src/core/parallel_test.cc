@@ -76,6 +76,21 @@ TEST(Shards, TheFirstExceptionStopsTheRestAndIsRethrown) {
   }
 }
 
+// A second of work lies behind the one that throws; what has begun by then may end.
+TEST(Shards, NoMoreStartOnOtherThreadsAfterAnException) {
+  const Context context(2);
+  std::atomic<size_t> begun{0};
+  EXPECT_THROW(for_each_shard(context, 1000,
+                              [&](size_t s) {
+                                ++begun;
+                                while (s == 0 && begun < 2) std::this_thread::yield();
+                                if (s == 0) throw fault(ErrorKind::kIo, "the first");
+                                std::this_thread::sleep_for(1ms);
+                              }),
+               Error);
+  EXPECT_LT(begun, 1000u);
+}
+
 TEST(Shards, OneOfManyExceptionsIsRethrown) {
   const Context context(8);
   EXPECT_THROW(for_each_shard(context, 100, [](size_t s) { throw fault(ErrorKind::kIo, "{}", s); }),
@@ -85,15 +100,16 @@ TEST(Shards, OneOfManyExceptionsIsRethrown) {
 TEST(Shards, CallsWithinAShardRunAlone) {
   const Context context(4);
   std::atomic<int> inner{0};
-  for_each_shard(context, 8, [&](size_t) {
+  for_each_shard(context, 2, [&](size_t) {  // two threads have nothing to do
     const auto here = std::this_thread::get_id();
-    for_each_shard(context, 10, [&](size_t, size_t worker) {
+    for_each_shard(context, 20, [&](size_t, size_t worker) {
       EXPECT_EQ(worker, 0u);
       EXPECT_EQ(std::this_thread::get_id(), here);
       ++inner;
+      std::this_thread::sleep_for(1ms);
     });
   });
-  EXPECT_EQ(inner, 80);
+  EXPECT_EQ(inner, 40);
 }
 
 TEST(Shards, ManyThreadsMayUseOneContext) {
@@ -139,6 +155,18 @@ TEST(Cancelling, IsAnErrorWhereAllShardsAreWanted) {
   for_each_shard(
       context, 3, [&](size_t) { ++runs; }, 1);
   EXPECT_EQ(runs, 3);
+}
+
+TEST(Cancelling, DoesNotCutWorkThatMustBeWhole) {
+  Context context(2);
+  std::atomic<int> runs{0};
+  finish_shards(context, 1000, [&](size_t s) {
+    if (s == 5) context.cancel();
+    ++runs;
+  });
+  EXPECT_EQ(runs, 1000);
+  finish_shards(context, 3, [&](size_t) { ++runs; });  // cancelled before it began
+  EXPECT_EQ(runs, 1003);
 }
 
 TEST(Cancelling, WhenAllIsDoneComesTooLate) {

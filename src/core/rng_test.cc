@@ -44,6 +44,13 @@ TEST(Rng, BelowStaysBelow) {
   }
 }
 
+// A float has 24 bits: one more, all of them set, would round up to 1.
+TEST(Rng, UniformIsBelowOneForTheHighestDraw) {
+  constexpr uint64_t kSeed = 58259263;
+  ASSERT_EQ(Rng(kSeed, 0).next() >> 39, 0x1ffffffu) << "another seed draws the highest now";
+  EXPECT_LT(Rng(kSeed, 0).uniform(), 1.0f);
+}
+
 // The trap of simple generators: one draw fixes the next when n is a power of two.
 TEST(Rng, PairsOfDrawsAreIndependent) {
   for (const uint32_t n : {4, 5, 8, 10, 16}) {

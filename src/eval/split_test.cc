@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "core/error.h"
@@ -146,6 +147,37 @@ TEST(Split, FoldsAreAllRatingsOnce) {
     }
   }
   EXPECT_THROW(fold_of(r, SplitBy::kTime, 5, 0, 1), Error);
+}
+
+std::set<std::pair<std::string, std::string>> named_pairs(const Ratings& r, const Sparse& a) {
+  std::set<std::pair<std::string, std::string>> out;
+  for (uint32_t u = 0; u < a.rows(); ++u) {
+    for (const uint32_t i : a.row(u).columns) out.emplace(r.users()[u], r.items()[i]);
+  }
+  return out;
+}
+
+// What training holds out of a part is what it would hold out of the file, in whatever order.
+TEST(HeldApart, IsWhatReadingHoldsOutInAnyOrder) {
+  const TestFolder folder;
+  std::vector<std::string> lines;
+  for (int k = 0; k < 400; ++k) lines.push_back(fmt::format("u{},i{},3\n", k % 37, k % 41));
+  const auto read = [&](double holdout) {
+    const std::string text = std::accumulate(lines.begin(), lines.end(), std::string());
+    const auto reader = open_ratings({folder.write("r", text)}, {}, {});
+    return Ratings::read(*reader, {}, holdout, false);
+  };
+  const Ratings truth = read(0.25);
+  const auto expected = named_pairs(truth, truth.held_out());
+  EXPECT_NEAR(static_cast<double>(expected.size()), 100, 35);  // four deviations
+  for (int order = 0; order < 2; ++order) {
+    Ratings all = read(0);
+    all.hold_out_later(0.25);
+    const Ratings parts = held_apart(all);
+    EXPECT_EQ(named_pairs(parts, parts.held_out()), expected);
+    EXPECT_EQ(parts.train().size() + parts.held_out().size(), 400u);
+    std::ranges::reverse(lines);
+  }
 }
 
 }  // namespace
