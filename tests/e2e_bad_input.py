@@ -141,6 +141,19 @@ class Sizes(kith.TestCase):
             self.assertLess(peak, 100e6)
         self.ok("near", self.path("words.kith"), "w0")
 
+    def test_a_word_without_end(self):
+        # 100 MB without a space are no word, and are not held whole to find that out.
+        corpus = self.write("endless.txt", kith.two_topics(300))
+        with corpus.open("ab") as file:
+            for _ in range(5 if kith.SANITIZED else 100):
+                file.write(b"a" * 10**6)
+        for tokens in ("spaces", "words"):
+            code, peak = kith.peak_memory("train", "word2vec", corpus, "-o", self.path("w.kith"),
+                                          *kith.QUICK, "--tokens", tokens)
+            self.assertEqual(code, 0)
+            if not kith.SANITIZED:
+                self.assertLess(peak, 60e6)
+
     def test_words_of_ten_kilobytes(self):
         long_word = "x" * 10_000
         corpus = self.write("a.txt", kith.two_topics(300) + f"{long_word} hill0\n" * 10)

@@ -98,8 +98,8 @@ def chosen(mutants, options):
 class Tree:
     """A copy of the sources with a build of its own."""
 
-    def __init__(self, folder, jobs):
-        self.source, self.build, self.jobs = folder / "source", folder / "build", jobs
+    def __init__(self, folder):
+        self.source, self.build, self.jobs = folder / "source", folder / "build", 1
         self.seconds = {}  # what the tests took when nothing was broken
         temporary = folder / "tmp"
         temporary.mkdir(parents=True, exist_ok=True)
@@ -144,8 +144,9 @@ class Tree:
         code, out = self.run("ninja", "-j", self.jobs, *sorted(programs))
         return out if code else None
 
-    def prepare(self, tests):
+    def prepare(self, tests, jobs):
         self.copy()
+        self.jobs = jobs
         self.build.mkdir(exist_ok=True)
         code, out = self.run("cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", *FLAGS)
         failed = out if code else self.make(tests)
@@ -210,7 +211,7 @@ def run_all(mutants, trees):
                     print(f"{outcome:8} {time.monotonic() - began:4.0f} s  {m}"
                           f"{f'  ({by})' if by else ''}", flush=True)
 
-    threads = [threading.Thread(target=work, args=[t]) for t in trees]
+    threads = [threading.Thread(target=work, args=[t], daemon=True) for t in trees]
     for t in threads:
         t.start()
     for t in threads:
@@ -253,10 +254,10 @@ def main():
         mutants = chosen(read_lists(), options)
         tests = sorted({t for m in mutants for t in m.tests})
         count = max(1, min(options.jobs, len({m.file for m in mutants})))
-        trees = [Tree(options.build.resolve() / str(i), max(1, options.jobs // count))
-                 for i in range(count)]
+        trees = [Tree(options.build.resolve() / str(i)) for i in range(count)]
         for tree in trees:
-            tree.prepare(tests)
+            tree.prepare(tests, options.jobs)
+            tree.jobs = max(1, options.jobs // count)
             tree.seconds = trees[0].seconds
         for test in tests:
             trees[0].passes(test)
