@@ -217,6 +217,26 @@ TEST(Archive, TensorsMustFillTheData) {
   expect_refused("{}", data, "16 bytes follow");
 }
 
+// Other writers put tensors anywhere; ours stand at multiples of their elements.
+TEST(Archive, WhatIsNotAlignedIsCopiedAndTheRestUsedInPlace) {
+  const TempFolder folder;
+  const float numbers[]{1, 2, 3, 4};
+  const std::string floats(reinterpret_cast<const char*>(numbers), sizeof numbers);
+  for (const size_t before : {0, 1, 2, 3, 4}) {  // bytes of another tensor in front
+    std::string header =
+        fmt::format(R"({{"a":{{"dtype":"U8","shape":[{0}],"data_offsets":[0,{0}]}},)"
+                    R"("m":{{"dtype":"F32","shape":[2,2],"data_offsets":[{0},{1}]}}}})",
+                    before, before + 16);
+    header.resize((header.size() + 7) / 8 * 8, ' ');
+    const std::string path =
+        put(folder / "foreign", file_of(header, std::string(before, 'x') + floats));
+    const Matrix m = Archive::open(path, false).borrowed_matrix("m");
+    EXPECT_EQ(m.is_borrowed(), before % 4 == 0) << before;
+    EXPECT_EQ(m.row(0)[1], 2);
+    EXPECT_EQ(m.row(1)[1], 4);
+  }
+}
+
 TEST(Archive, AbsurdSizesAreRefusedBeforeAnythingIsAllocated) {
   const std::string data(16, 'x');
   for (const char* shape : {"[18446744073709551615]", "[4611686018427387908]", "[3]", "[5]", "[]",
@@ -284,6 +304,9 @@ TEST(Archive, SaysWhatIsMissingOrOfAnotherKind) {
   EXPECT_FAILURE(a.matrix("vectors"), ErrorKind::kInput, "no tensor vectors");
   EXPECT_FAILURE(a.matrix("counts"), ErrorKind::kInput, "must be of type F32 with 2 dimensions");
   EXPECT_FAILURE(a.values<float>("words"), ErrorKind::kInput, "found F32 with 2");
+  // As many bytes, and other numbers.
+  EXPECT_FAILURE(a.values<double>("counts"), ErrorKind::kInput, "must be of type F64");
+  EXPECT_FAILURE(a.values<int64_t>("counts"), ErrorKind::kInput, "must be of type I64");
   EXPECT_FAILURE(a.names("words"), ErrorKind::kInput, "no tensor words.bytes");
   EXPECT_FAILURE(a.metadata_at("seed"), ErrorKind::kInput, "does not say its seed");
   EXPECT_FAILURE(Archive::from_bytes(file_of("{}", ""), "f"), ErrorKind::kInput, "no checksum");

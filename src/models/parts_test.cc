@@ -123,31 +123,37 @@ TEST(Parts, WhatIsSavedComesBack) {
   EXPECT_FALSE(back.table.is_borrowed());
 }
 
-// Among it a rate that was halved: with the old one it would diverge again.
-TEST(Parts, ACheckpointHasAllOfTheStateOfARun) {
-  Small model(5);
-  RunState& run = model.run();
-  run.started = run.unscored = run.converged = true;
-  run.block = 17;
-  run.lr_scale = 0.25;
-  run.loss = 1.5;
-  run.epoch_loss = 12.25;
-  run.epoch_steps = 9;
-  run.held_out = {3, 2};
-  run.kept = 1;
-  run.refit = 4;
-  const Small back = read(file_of(model, "small", true));
-  EXPECT_EQ(back.state().started, run.started);
-  EXPECT_EQ(back.state().unscored, run.unscored);
-  EXPECT_EQ(back.state().converged, run.converged);
-  EXPECT_EQ(back.state().block, run.block);
-  EXPECT_EQ(back.state().lr_scale, run.lr_scale);
-  EXPECT_EQ(back.state().loss, run.loss);
-  EXPECT_EQ(back.state().epoch_loss, run.epoch_loss);
-  EXPECT_EQ(back.state().epoch_steps, run.epoch_steps);
-  EXPECT_EQ(back.state().held_out, run.held_out);
-  EXPECT_EQ(back.state().kept, run.kept);
-  EXPECT_EQ(back.state().refit, run.refit);
+// Together with the parameters and the seed it decides all that follows.
+TEST(Parts, ACheckpointHasTheWholeStateOfARun) {
+  Small model(2);
+  RunState& before = model.run();
+  before.started = true;
+  before.block = (uint64_t{1} << 60) + 1;
+  before.lr_scale = 0.125;
+  before.loss = 0.1 + 0.2;
+  before.epoch_loss = 1.0 / 3;
+  before.epoch_steps = 17;
+  before.first_loss = 0.7;
+  before.held_out = {0.5, 0.1, 0.3};
+  before.unscored = true;
+  before.converged = true;
+  before.kept = 1;
+  before.refit = 4;
+  Small back = read(file_of(model, "small", true));
+  const RunState& after = back.run();
+  EXPECT_EQ(after.started, before.started);
+  EXPECT_EQ(after.block, before.block);
+  EXPECT_EQ(after.lr_scale, before.lr_scale);
+  EXPECT_EQ(after.loss, before.loss);
+  EXPECT_EQ(after.epoch_loss, before.epoch_loss);
+  EXPECT_EQ(after.epoch_steps, before.epoch_steps);
+  EXPECT_EQ(after.first_loss, before.first_loss);
+  EXPECT_EQ(after.held_out, before.held_out);
+  EXPECT_EQ(after.unscored, before.unscored);
+  EXPECT_EQ(after.converged, before.converged);
+  EXPECT_EQ(after.kept, before.kept);
+  EXPECT_EQ(after.refit, before.refit);
+  EXPECT_FALSE(after.finished);
 }
 
 TEST(Parts, OnlyCheckpointsHaveWhatARunNeeds) {

@@ -3,6 +3,10 @@
 
 #include "models/ratings/model.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "core/rng.h"
 #include "models/als/model.h"
 #include "models/bmf/model.h"
 #include "models/mf/model.h"
@@ -404,6 +408,123 @@ TEST(RatingsModel, DamagedShiftsAreRefused) {
   message_of(ErrorKind::kInput, [&] { read("shift.item.mean", with(60, std::nan(""))); });
   message_of(ErrorKind::kInput, [&] { read("shift.user.mean", with(149, 1)); });
   message_of(ErrorKind::kInput, [&] { read("shift.item.scale", with(61, 1)); });
+  // Both too short: they fit each other and not the names.
+  const std::vector<double> few(149, 1.0);
+  ArchiveWriter out = test::file_of(model, "als");
+  for (const char* name : {"shift.user.mean", "shift.user.scale"}) {
+    out.tensors[name] = tensor_of(std::span<const double>(few));
+  }
+  message_of(ErrorKind::kInput, [&] { test::loaded(out); });
+}
+
+// Rows that give ratings give what the learned rows give, with what was taken out put back; within
+// the range of the ratings.
+TEST(RatingsModel, ScoringRowsPutBackWhatWasTakenOut) {
+  Scales scales;
+  Ratings ratings = scales.ratings();
+  size_t beyond = 0;
+  for (const Normalise by : kWays) {
+    ratings.normalise_by(by);
+    for_each_model([&](const ModelInfo& info, RatingsModel& model, const Section&) {
+      test::train(model, ratings);
+      const RatingFactors& f = model.factors();
+      for (uint32_t u = 0; u < 150; u += 7) {
+        for (uint32_t i = 0; i < 60; i += 7) {
+          const double learned = f.score(f.user.row(u), f.item.row(i));
+          const double whole = f.shifts.empty() ? learned : f.shifts.original(u, i, learned);
+          const double expected = std::clamp<double>(whole, f.low, f.high);
+          beyond += expected != whole;
+          // Floats of the largest rating, and sums of a dozen of them.
+          EXPECT_NEAR(model.predict(u, i), expected, 1e-5 * std::abs(f.high)) << info.name;
+        }
+      }
+    });
+  }
+  EXPECT_GT(beyond, 0u);
+}
+
+// Ratings of four times the size are the same once items are normalised; so is what is not known.
+TEST(RatingsModel, DeviationsHaveTheScaleOfTheItem) {
+  Planted planted{.noise = 0.3};
+  Ratings ratings = planted.ratings();
+  Sparse large = ratings.train();
+  for (float& v : large.value) v *= 4;  // exact
+  Ratings larger = ratings.with(std::move(large), {});
+  bmf::Bmf small, big;
+  for (auto* model : {&small, &big}) {
+    Ratings& from = model == &small ? ratings : larger;
+    from.normalise_by(Normalise::kItems);
+    model->config().dim = 3;
+    model->config().epochs = 12;
+    test::train(*model, from);
+  }
+  std::vector<float> p, q;
+  const auto deviation = [&](const bmf::Bmf& model, uint32_t u, uint32_t i) {
+    return *model.deviation(model.scoring_row(Axis::kUser, u, p),
+                            model.scoring_row(Axis::kItem, i, q));
+  };
+  for (uint32_t u = 0; u < 60; u += 9) {
+    for (uint32_t i = 0; i < 40; i += 9) {
+      EXPECT_NEAR(deviation(big, u, i) / deviation(small, u, i), 4, 1e-3) << u << " " << i;
+    }
+  }
+}
+
+TEST(RatingsModel, UpdatesMustFitTheNamesAndTheKindOfRatings) {
+  Planted planted{.noise = 0.2};
+  const Ratings ratings = planted.ratings();
+  als::Als model;
+  model.config().dim = 3;
+  test::train(model, ratings);
+  const auto refused = [&](Names users, Names items, bool implicit) {
+    const Ratings more = Ratings::of(std::move(users), std::move(items), {{0, 0, 3}}, {}, implicit);
+    return message_of(ErrorKind::kInput, [&] { model.update(more, Context(1)); });
+  };
+  Names users = test::numbered(60, "u"), items = test::numbered(40, "i");
+  Names others = test::numbered(59, "u"), few = test::numbered(39, "i");
+  EXPECT_NE(refused(others, items, false).find("on top"), std::string::npos);
+  EXPECT_NE(refused(users, few, false).find("on top"), std::string::npos);
+  others.add("somebody else");
+  few.add("something else");
+  EXPECT_NE(refused(others, items, false).find("on top"), std::string::npos);
+  EXPECT_NE(refused(users, few, false).find("on top"), std::string::npos);
+  EXPECT_NE(refused(users, items, true).find("without ratings"), std::string::npos);
+}
+
+// The mean of what the discount of the rank lacks of 1, among what the user has not seen.
+TEST(RatingsModel, TheHeldOutLossOfInteractionsIsThatOfTheRanks) {
+  std::vector<Rating> train, held;
+  Rng rng(3, 0);
+  for (uint32_t u = 0; u < 50; ++u) {
+    for (uint32_t i = 0; i < 30; ++i) {
+      if (rng.uniform() < (u % 2 == i % 2 ? 0.6f : 0.1f)) {
+        (rng.uniform() < 0.2f ? held : train).push_back({u, i, 1});
+      }
+    }
+  }
+  const Ratings clicks =
+      Ratings::of(test::numbered(50, "u"), test::numbered(30, "i"), train, held, true);
+  als::Als model;
+  model.config().dim = 3;
+  model.config().epochs = 3;
+  model.config().early_stop = 0;
+  model.config().refit = false;
+  std::optional<double> told;
+  Job job;
+  job.on_progress = [&](const Progress& p) { told = p.held_out ? p.held_out : told; };
+  model.train(clicks, job);
+  double sum = 0;
+  for (const Rating& h : held) {
+    const auto known = clicks.train().row(h.user).columns;
+    double above = 0;
+    for (uint32_t i = 0; i < 30; ++i) {
+      if (i == h.item || std::ranges::binary_search(known, i)) continue;
+      above += model.predict(h.user, i) > model.predict(h.user, h.item);
+    }
+    sum += 1 - 1 / std::log2(above + 2);
+  }
+  ASSERT_TRUE(told);
+  EXPECT_NEAR(*told, sum / static_cast<double>(held.size()), 1e-9);
 }
 
 }  // namespace
