@@ -346,7 +346,7 @@ TEST_F(TrainTest, ACheckpointIsWrittenWhenItIsTime) {
   asked.options.checkpoint_every = 1;
   DoesAt sleeps(1, sleep_past_a_second);
   EXPECT_TRUE(train_now(asked, 1, &sleeps).finished);
-  ASSERT_EQ(sleeps.checkpoints.size(), 1u);
+  ASSERT_GE(sleeps.checkpoints.size(), 1u);  // a slow machine passes more seconds
   EXPECT_EQ(sleeps.checkpoints[0].path, path("a.kith.checkpoint"));
   EXPECT_EQ(sleeps.checkpoints[0].failure, "");
   EXPECT_FALSE(fs::exists(path("a.kith.checkpoint")));  // the model is there
@@ -377,7 +377,7 @@ TEST_F(TrainTest, ARunGoesOnIfACheckpointCannotBeWrittenAndTells) {
     sleep_past_a_second();
   });
   EXPECT_TRUE(train_now(asked, 1, &blocks).finished);
-  ASSERT_EQ(blocks.checkpoints.size(), 1u);
+  ASSERT_GE(blocks.checkpoints.size(), 1u);
   expect_part("this is a folder", blocks.checkpoints[0].failure);
   EXPECT_EQ(bytes_of(path("a.kith")), bytes_of(words().path()));
   EXPECT_TRUE(fs::is_directory(path("a.kith.checkpoint")));

@@ -3,18 +3,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <thread>
 
 #include "core/error.h"
 #include "core/rng.h"
 #include "core/waiting.h"
 #include "io/file.h"
+#include "io/posix.h"
 #include "io/test_files.h"
 
 namespace kith {
 namespace {
 
 using namespace kith::testing;  // NOLINT(google-build-using-namespace)
+using namespace std::chrono_literals;
 
 // Longer than two pieces, and hardly compressible, so that both sides of a stream are cut.
 std::string noise(size_t bytes) {
@@ -22,6 +25,29 @@ std::string noise(size_t bytes) {
   std::string out(bytes, '\0');
   for (char& c : out) c = static_cast<char>(rng.next() >> 56);
   return out;
+}
+
+// It would wait for what is typed next.
+TEST(Source, ATerminalIsNotAskedAgainAfterItsEnd) {
+  const posix::Fd keyboard(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (keyboard.get() < 0 || ::grantpt(keyboard.get()) != 0 || ::unlockpt(keyboard.get()) != 0) {
+    GTEST_SKIP() << "there are no terminals here";
+  }
+  const posix::Fd screen(::open(::ptsname(keyboard.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+  ASSERT_GE(screen.get(), 0);
+  const std::string typed = "words\n\x04";  // Ctrl-D
+  ASSERT_EQ(::write(keyboard.get(), typed.data(), typed.size()), std::ssize(typed));
+  Context context(1);
+  const Waiting waiting(context);
+  const std::jthread gives_up([&](const std::stop_token& stop) {
+    for (int i = 0; i < 200 && !stop.stop_requested(); ++i) std::this_thread::sleep_for(50ms);
+    context.cancel();
+  });
+  const auto source = open_source(::ptsname(keyboard.get()));
+  const auto words = source->next();
+  EXPECT_EQ(std::string(words.begin(), words.end()), "words\n");
+  EXPECT_TRUE(source->next().empty());
+  EXPECT_TRUE(source->next().empty()) << "and not an Error(kCancelled)";
 }
 
 TEST(Source, GivesTheBytesOfAFileWhateverTheCompression) {

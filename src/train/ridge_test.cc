@@ -70,6 +70,18 @@ TEST(RidgeFit, MeetsItsEquationWithFewAndWithManyExamples) {
   }
 }
 
+TEST(RidgeFit, AWeightIsHowOftenAnExampleCounts) {
+  const std::vector<float> x[]{{1, 0.5f}, {-1, 2}, {0.5f, 0.5f}}, y[]{{1}, {3}, {-2}};
+  RidgeFit weighed(2, 1), repeated(2, 1);
+  for (size_t e = 0; e < 3; ++e) {  // three points of no plane through 0
+    weighed.add(x[e], y[e], static_cast<double>(e + 1));
+    for (size_t times = 0; times <= e; ++times) repeated.add(x[e], y[e], 1);
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(weighed.solve(0.1).row(0)[i], repeated.solve(0.1).row(0)[i], 1e-6);
+  }
+}
+
 TEST(RidgeFit, OneExampleInManyDimensionsIsNoProblem) {
   RidgeFit fit(4, 1);
   const std::vector<float> x{1, 0, 0, 0}, y{2};
