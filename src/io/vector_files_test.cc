@@ -361,5 +361,25 @@ TEST(VectorFiles, SafetensorsOfOtherWriters) {
   EXPECT_FAILURE(read_vectors(folder / "f"), ErrorKind::kInput, "several matrices");
 }
 
+TEST(VectorFiles, ADamagedFileOfOursIsRefusedWhateverItsPacking) {
+  const TempFolder folder;
+  write_vectors(folder / "f", Format::kSafetensors, plain_names(3), wild_matrix(3, 4));
+  std::string bytes = get(folder / "f");
+  bytes.back() ^= 1;  // of the last name
+  for (const std::string& file : {bytes, gzip(bytes)}) {
+    put(folder / "f", file);
+    EXPECT_FAILURE(read_vectors(folder / "f"), ErrorKind::kInput, "checksum");
+  }
+}
+
+TEST(VectorFiles, VectorsLongerThanAnyModelTakesAreRefused) {
+  const TempFolder folder;
+  const Matrix m(1, (size_t{1} << 20) + 1);
+  ArchiveWriter writer;
+  writer.tensors["embedding"] = tensor_of(m);
+  writer.save(folder / "f");
+  EXPECT_FAILURE(read_vectors(folder / "f"), ErrorKind::kInput, "1048576 is the most");
+}
+
 }  // namespace
 }  // namespace kith
