@@ -86,7 +86,8 @@ def chosen(mutants, options):
         mutants = [m for m in mutants
                    if m.layer == options.layer or m.layer.startswith(options.layer + "/")]
     if options.since:
-        changed = {str(pathlib.PurePath(f).parent) for f in git("diff", "--name-only", options.since)}
+        names = git("diff", "--name-only", options.since)
+        changed = {str(pathlib.PurePath(name).parent) for name in names}
         mutants = [m for m in mutants if m.folder in changed]
     if options.sample and options.sample < len(mutants):
         seed = random.randrange(10**6) if options.seed is None else options.seed
@@ -252,6 +253,9 @@ def main():
     began = time.monotonic()
     try:
         mutants = chosen(read_lists(), options)
+        if not mutants:
+            print("mutants: none of them is meant")
+            return
         tests = sorted({t for m in mutants for t in m.tests})
         count = max(1, min(options.jobs, len({m.file for m in mutants})))
         trees = [Tree(options.build.resolve() / str(i)) for i in range(count)]
