@@ -417,12 +417,10 @@ TEST(RatingsModel, DamagedShiftsAreRefused) {
   message_of(ErrorKind::kInput, [&] { test::loaded(out); });
 }
 
-// Rows that give ratings give what the learned rows give, with what was taken out put back; within
-// the range of the ratings.
+// Rows that give ratings give what the learned rows give, with what was taken out put back.
 TEST(RatingsModel, ScoringRowsPutBackWhatWasTakenOut) {
   Scales scales;
   Ratings ratings = scales.ratings();
-  size_t beyond = 0;
   for (const Normalise by : kWays) {
     ratings.normalise_by(by);
     for_each_model([&](const ModelInfo& info, RatingsModel& model, const Section&) {
@@ -432,14 +430,40 @@ TEST(RatingsModel, ScoringRowsPutBackWhatWasTakenOut) {
         for (uint32_t i = 0; i < 60; i += 7) {
           const double learned = f.score(f.user.row(u), f.item.row(i));
           const double whole = f.shifts.empty() ? learned : f.shifts.original(u, i, learned);
-          const double expected = std::clamp<double>(whole, f.low, f.high);
-          beyond += expected != whole;
           // Floats of the largest rating, and sums of a dozen of them.
-          EXPECT_NEAR(model.predict(u, i), expected, 1e-5 * std::abs(f.high)) << info.name;
+          EXPECT_NEAR(model.predict(u, i), std::clamp<double>(whole, f.low, f.high),
+                      1e-5 * std::abs(f.high))
+              << info.name;
         }
       }
     });
   }
+}
+
+// Nobody gives more than 5 or less than 1, though a few would, if they could.
+TEST(RatingsModel, PredictionsStayWithinTheRatings) {
+  std::vector<Rating> seen;
+  for (uint32_t u = 0; u < 12; ++u) {
+    for (uint32_t i = 0; i < 12; ++i) {
+      const float rating = static_cast<float>(u + i) / 2 - 2.5f;
+      if (rating >= 1 && rating <= 5) seen.push_back({u, i, rating});
+    }
+  }
+  const Ratings ratings =
+      Ratings::of(test::numbered(12, "u"), test::numbered(12, "i"), std::move(seen));
+  size_t beyond = 0;
+  for_each_model([&](const ModelInfo& info, RatingsModel& model, const Section&) {
+    test::train(model, ratings);
+    const RatingFactors& f = model.factors();
+    for (uint32_t u = 0; u < 12; ++u) {
+      for (uint32_t i = 0; i < 12; ++i) {
+        const double score = f.score(f.user.row(u), f.item.row(i));
+        beyond += score > 5.01 || score < 0.99;
+        EXPECT_LE(model.predict(u, i), 5) << info.name;
+        EXPECT_GE(model.predict(u, i), 1) << info.name;
+      }
+    }
+  });
   EXPECT_GT(beyond, 0u);
 }
 
