@@ -73,7 +73,7 @@ class Data(kith.TestCase):
 
     def test_reading_heeds_the_limit_of_memory(self):
         rows = self.write("long.csv", "user,item,rating\n" + "".join(
-            f"user{i},item{i % 999},{i % 5}\n" for i in range(400_000)))
+            f"user{i},item{i % 999},{i % 5}\n" for i in range(900_000)))
         self.refused("train", "als", rows, "-o", self.path("m.kith"), "--max-memory", "10M",
                      code=kith.NO_MEMORY, says=["reading needs", "--max-memory"])
 

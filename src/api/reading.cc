@@ -10,6 +10,9 @@
 
 namespace kith {
 
+// Of reading itself, gone when training begins.
+constexpr uint64_t kBuffers = uint64_t{8} << 20;
+
 void MemoryLimit::check(uint64_t needed, std::string_view what, const DataKind& kind) const {
   if (!bytes || needed <= *bytes) return;
   throw fault(ErrorKind::kLimit, "{} needs about {} of memory but {} {}; {}", what,
@@ -25,7 +28,7 @@ std::unique_ptr<Dataset> read_watched(DataReader& reader, ReadRequest request,
   request.on_read = [&, watch = Stopwatch()](uint64_t bytes, double share) {
     context.check();
     const uint64_t now = memory_now();
-    limit.check(now > before ? now - before : 0, "reading", kind);
+    limit.check(now > before + kBuffers ? now - before - kBuffers : 0, "reading", kind);
     if (observer) observer->on(Reading{bytes, watch.seconds(), share});
   };
   return reader.read(request);

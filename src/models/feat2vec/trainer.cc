@@ -224,10 +224,12 @@ uint64_t Feat2Vec::memory(const Table& table, const Job& job) const {
   const uint64_t stride = width + state_width(*used.optimiser, width);
   const uint64_t rows = table.encoding().rows(), n = table.groups();
   const bool keeps_best = used.early_stop > 0 && table.held_out() > 0;
-  uint64_t bytes = rows * stride * sizeof(float) * (keeps_best ? 2 : 1);
+  // The rows; then the best ones, or at the end the means that maps are learned from.
+  uint64_t bytes = rows * stride * sizeof(float) +
+                   std::max(keeps_best ? rows * stride * sizeof(float) : 0, rows * width * 4);
   uint64_t entities = 0;
   for (size_t g = 0; g < n; ++g) entities += table.entities(g).size;
-  bytes += entities * 12 + rows * width * 4;  // noise; the maps' means
+  bytes += entities * 12;  // noise
   uint64_t fit = 0;
   for (const ValueSpace& s : table.encoding().spaces) {
     bytes += s.names.bytes().size() + 24 * s.names.size();

@@ -197,7 +197,8 @@ uint64_t Mf::memory(const Ratings& ratings, const Job&) const {
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   const uint64_t held_out = ratings.held_out().size(), all = ratings.train().size() + held_out;
   const uint64_t table = rows * row_width(static_cast<size_t>(config_.dim)) * sizeof(float);
-  const bool watched = config_.early_stop.value_or(3) != 0 && held_out > 0;
+  const int patience = loss_of(ratings.implicit()) == Loss::kBpr ? 0 : 3;
+  const bool watched = config_.early_stop.value_or(patience) != 0 && held_out > 0;
   const uint64_t most = std::max(ratings.users().size(), ratings.items().size());
   // The grid and the working rows, twice while the best are kept.
   const uint64_t first = ratings.train().size() * sizeof(Entry) + (watched ? 2 : 1) * table;

@@ -142,7 +142,7 @@ uint64_t Svp::memory(const Ratings& ratings, const Job&) const {
   // are decomposed, two of users and three of items at a time.
   const uint64_t copies = config_.early_stop > 0 && ratings.held_out().size() > 0 ? 3 : 2;
   const uint64_t blocks = 2 * ratings.users().size() + 3 * ratings.items().size();
-  const uint64_t tables = 4 * (rows * copies * padded(dim + 2) + blocks * padded(dim + 10));
+  const uint64_t tables = 4 * (rows * copies * padded(dim + 2) + blocks * padded(dim + 5));
   // The residual in two orders, each with the ratings.
   return tables + (ratings.train().size() + ratings.held_out().size()) * 24 + rows * 48 +
          memory_of_all(ratings);

@@ -40,15 +40,28 @@ double first_rate(const Config& config) {
   return config.gradient == Gradient::kExact ? 0.2 : 0.05;
 }
 
-// Rows of one table that a block of this size can touch.
-uint64_t touches(const Config& config, uint64_t block) {
+// Distinct words among so many that are drawn by count^alpha, on average.
+double distinct(const Vocabulary& vocabulary, double alpha, uint64_t draws) {
+  double total = 0, out = 0;
+  for (const uint64_t c : vocabulary.counts) total += std::pow(static_cast<double>(c), alpha);
+  for (const uint64_t c : vocabulary.counts) {
+    const double each = std::pow(static_cast<double>(c), alpha) / total;
+    out += 1 - std::exp(-each * static_cast<double>(draws));
+  }
+  return out;
+}
+
+// Rows of one table that a block of this size touches.
+uint64_t touches(const Config& config, const Vocabulary& vocabulary, uint64_t block) {
   const auto window = static_cast<uint64_t>(config.window);
   const auto negatives = static_cast<uint64_t>(config.negatives);
   const uint64_t words = block + 2 * window;
-  if (config.noise == Noise::kPool)
-    return 2 * words + Scratch::pool_size(config) + negatives * block;
-  if (config.noise == Noise::kPair) return words + block * 2 * window * negatives;
-  return words + block * negatives;
+  const uint64_t noise = config.noise == Noise::kPool
+                             ? words + Scratch::pool_size(config) + negatives * block
+                         : config.noise == Noise::kPair ? block * 2 * window * negatives
+                                                        : block * negatives;
+  return static_cast<uint64_t>(distinct(vocabulary, 1, words) +
+                               distinct(vocabulary, config.alpha, noise));
 }
 
 }  // namespace
@@ -235,7 +248,7 @@ uint64_t Word2Vec::memory(const Corpus& corpus, const Job& job) const {
   if (job.deterministic) {
     const uint64_t block = block_size(corpus, true);
     bytes += Rounds::memory_needed(2, rows, padded(static_cast<size_t>(config_.dim)),
-                                   touches(config_, block));
+                                   touches(config_, corpus.vocabulary(), block));
   }
   return bytes + kMemoryOfAll;
 }
