@@ -61,7 +61,7 @@ Fd open_to_read(const std::string& path) {
   int fd;
   do {
     fd = standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                        : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+                        : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) fail(standard_input ? "standard input" : path, "open");
   Fd file(fd);
