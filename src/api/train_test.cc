@@ -156,15 +156,14 @@ TEST_F(TrainTest, WhatIsNeededIsToldBeforehand) {
   EXPECT_TRUE(events.memories.at(1).asked);
   EXPECT_EQ(events.memories.at(1).limit, uint64_t{1} << 30);
   EXPECT_EQ(events.memories.at(1).needed, usual.needed);
-  // Longer vectors: an input and an output of each word, in the model and in the eight private
-  // copies of a deterministic run.
+  // Longer vectors: an input and an output of each word, and nothing else.
   const auto needed = [&](int64_t dim) {
     const Trained t = train_now(
         words_to("a.kith", {whole("dim", dim), flag("deterministic", false)}), 1, &events);
     return std::pair(events.memories.back().needed, t.vectors);
   };
   const auto [less, words] = needed(16);
-  EXPECT_EQ(needed(1024).first - less, words * 2 * (1 + 8) * (1024 - 16) * sizeof(float));
+  EXPECT_EQ(needed(1024).first - less, words * 2 * (1024 - 16) * sizeof(float));
 }
 
 // The vectors of all names are part of it: as many times as many numbers, so much more.

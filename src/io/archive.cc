@@ -253,19 +253,6 @@ std::string Archive::metadata_at(const std::string& key) const {
   return found->second;
 }
 
-template <class T>
-T Archive::number_at(const std::string& key) const {
-  const std::string text = metadata_at(key);
-  T value{};
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || stop != text.data() + text.size()) {
-    throw fault(ErrorKind::kInput, "{}: {} is {}, not a number", where_, key, text);
-  }
-  return value;
-}
-template uint64_t Archive::number_at(const std::string& key) const;
-template double Archive::number_at(const std::string& key) const;
-
 const Tensor& Archive::at(const std::string& name, DType type, size_t dimensions) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) {

@@ -59,9 +59,6 @@ class Archive {
 
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   std::string metadata_at(const std::string& key) const;  // Error(kInput) if absent
-  // The same as a number; Error(kInput) if it is not.
-  template <class T>
-  T number_at(const std::string& key) const;  // uint64_t, double
   const std::map<std::string, Tensor>& tensors() const { return tensors_; }
   const std::string& where() const { return where_; }
   bool has(const std::string& name) const { return tensors_.contains(name); }

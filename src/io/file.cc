@@ -140,7 +140,7 @@ AtomicFile::AtomicFile(std::string path)
     throw fault(ErrorKind::kIo, "{}: this is a folder; name a file to write in it", path_);
   } else if (::stat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     // A pipe or a device is written to; a rename would put a file in its place.
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    fd_ = ::open(path_.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
   } else {
     target_ = follow_link(path_);
     fd_ = create_beside(target_, temporary_);

@@ -37,28 +37,6 @@ void solve_upper(std::span<const double> l, size_t n, std::span<double> b) {
   }
 }
 
-namespace {
-
-// min x^T A x / 2 - b^T x over x >= 0, one coordinate after the other; A is whole.
-std::vector<double> solve_nonnegative(std::span<const double> a, std::span<const double> b) {
-  const size_t n = b.size();
-  std::vector<double> x(n, 0.0);
-  for (int sweep = 0; sweep < 200; ++sweep) {
-    double moved = 0;
-    for (size_t i = 0; i < n; ++i) {
-      double slope = -b[i];
-      for (size_t k = 0; k < n; ++k) slope += a[i * n + k] * x[k];
-      const double next = std::max(0.0, x[i] - slope / a[i * n + i]);
-      moved = std::max(moved, std::abs(next - x[i]));
-      x[i] = next;
-    }
-    if (moved < 1e-9) break;
-  }
-  return x;
-}
-
-}  // namespace
-
 std::vector<float> solve_row(const RowProblem& p, const Matrix& others, double mean,
                              Sparse::Row ratings) {
   const size_t d = p.dim, n = d + (p.biases ? 1 : 0);
@@ -90,12 +68,7 @@ std::vector<float> solve_row(const RowProblem& p, const Matrix& others, double m
   if (p.biases) a[d * n + d] += p.bias_penalty;
   // A direction that nothing speaks of stays at zero instead of failing.
   for (size_t i = 0; i < n; ++i) a[i * n + i] += 1e-12 * (1 + a[i * n + i]);
-  if (p.nonnegative) {
-    for (size_t i = 0; i < n; ++i) {
-      for (size_t j = 0; j < i; ++j) a[j * n + i] = a[i * n + j];
-    }
-    b = solve_nonnegative(a, b);
-  } else if (cholesky(a, n)) {
+  if (cholesky(a, n)) {
     solve_lower(a, n, b);
     solve_upper(a, n, b);
   } else {

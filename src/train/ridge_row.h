@@ -31,7 +31,6 @@ struct RowProblem {
   double bias_penalty;             // of b^2
   double unobserved = 0;           // weight of what was not rated, as 0 (implicit feedback)
   std::span<const double> gram{};  // then: sum over all rows of the other side of q q^T, dim x dim
-  bool nonnegative = false;
 };
 
 // min over p, b of  sum_i (value_i - mean - c_i - b - p . q_i)^2 + penalty |p|^2 + bias_penalty b^2
