@@ -92,6 +92,15 @@ class Checkpoints {
   bool own_ = false;  // written or resumed by this run
 };
 
+// Whoever asks to stop when all is learned goes without them, and not without the model.
+void tell_examples(const ModelBase& model, const Job& job, Observer& observer) {
+  try {
+    observer.on(examples_of(model, job.seed, job));
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kCancelled) throw;
+  }
+}
+
 // Trains and saves; true if it came to its end.
 bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& checkpoints,
                     const std::map<std::string, std::string>& metadata, Observer* observer,
@@ -115,7 +124,7 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
     return false;
   }
   plan.model->check_loadable();
-  if (observer) observer->on(examples_of(*plan.model, job.seed, job));
+  if (observer) tell_examples(*plan.model, job, *observer);
   save_model(*plan.model, plan.info->name, plan.options.output, false, metadata);
   checkpoints.remove();
   return true;

@@ -275,6 +275,20 @@ TEST_F(TrainTest, AResumedRunGivesTheBytesOfOneThatWasNotInterrupted) {
   }
 }
 
+TEST_F(TrainTest, CancelledWhenAllIsLearnedItIsSaved) {
+  for (const Case& c : cases()) {
+    TrainRequest asked = request(c.model, c.source, path(c.model + ".kith"), c.settings);
+    Events whole_run;
+    train_now(asked, 1, &whole_run);
+    const std::string truth = bytes_of(asked.options.output);
+    asked.options.output = path("cut.kith");
+    Context context(1);
+    CancelsAt cancels(context, whole_run.trainings.size());
+    EXPECT_TRUE(train(plan(asked), context, &cancels).finished) << c.model;
+    EXPECT_EQ(bytes_of(path("cut.kith")), truth) << c.model;
+  }
+}
+
 TEST_F(TrainTest, OnlyTheSameDataGoOn) {
   Context context(1);
   CancelsAt cancels(context, 1);
