@@ -12,6 +12,11 @@ namespace kith::cli {
 
 Json::Json(std::initializer_list<Member> members) : value_(Object(members)) {}
 
+Json::Json(const Json& other) {
+  std::visit([&](const auto& value) { value_ = std::remove_cvref_t<decltype(value)>(value); },
+             other.value_);
+}
+
 Json Json::array() {
   Json out;
   out.value_.emplace<List>();

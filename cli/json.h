@@ -43,6 +43,15 @@ class Json {
   Json(std::initializer_list<Member> members);
   // NOLINTEND(google-explicit-constructor)
 
+  // Not those of the variant: where memory is missing, GCC 12's copy destroys what it did not make.
+  Json(const Json& other);
+  Json(Json&& other) noexcept = default;
+  Json& operator=(Json other) noexcept {
+    value_ = std::move(other.value_);
+    return *this;
+  }
+  ~Json() = default;
+
   static Json array();
   static Json object();
 
