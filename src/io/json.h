@@ -16,8 +16,14 @@ struct JsonValue {
   using List = std::vector<JsonValue>;
   using Object = std::vector<Member>;  // in the order of the file; of a key given twice the last
 
-  const JsonValue* find(
-      std::string_view key) const;  // null if this is no object or has no such key
+  // Never copied: where memory is missing, GCC 12's copy of such a variant destroys what it did not
+  // make.
+  JsonValue() = default;
+  JsonValue(JsonValue&&) = default;
+  JsonValue& operator=(JsonValue&&) = default;
+
+  // Null if this is no object or has no such key.
+  const JsonValue* find(std::string_view key) const;
 
   // Whole numbers of more than 64 bits are doubles. monostate is null.
   std::variant<std::monostate, bool, int64_t, double, std::string, List, Object> value;
