@@ -89,6 +89,7 @@ int out_of_memory() {
 
 int guarded_once(int argc, char** argv) {
   try {
+    if (argc > 0) program = argv[0];
     const std::vector<std::string_view> args(argv + std::min(argc, 1), argv + argc);
     return run_and_flush(args);
   } catch (const Error& e) {
@@ -166,6 +167,5 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // likewise a file over the limit of `ulimit -f`
   kith::cli::explain_lost_files();
-  if (argc > 0) kith::cli::program = argv[0];
   return kith::cli::guarded(argc, argv);
 }
