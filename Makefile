@@ -53,12 +53,13 @@ check: ## everything: test, sanitizers, clang-tidy, fuzzing, mutated files, camp
 	@$(MAKE) --no-print-directory test test-asan test-tsan tidy fuzz mutate campaigns
 	@$(MAKE) --no-print-directory mutants MUTANTS="$(or $(MUTANTS),--sample 30)"
 
-campaigns: ## CAMPAIGN (1000) kills, as many faults of the system, tiny data, extremes; memory
+campaigns: ## CAMPAIGN (1000) kills, as many faults of the system, tiny data, extremes, hostile files; memory
 	@tools/setup.sh check
 	@$(call build,release,kith)
-	@$(call build,asan,kith)
+	@$(call build,asan,kith use_many)
 	cd tests/campaigns && for c in "kills release" "faults release" "tiny asan" "extremes release"; do \
 	  $(PYTHON) $${c% *}.py --kith ../../build/$${c#* }/kith --count $(CAMPAIGN) || exit 1; done
+	$(PYTHON) tests/campaigns/hostile.py --use-many build/asan/use_many --kith build/release/kith --count $(CAMPAIGN)
 	$(PYTHON) tests/campaigns/memory.py --kith build/release/kith --count 0
 
 bench: bench-words bench-tables bench-ratings ## speed and quality beside peers: make bench DATA=folder

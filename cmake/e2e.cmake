@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 add_executable(read_many tests/read_many.cc)
 target_link_libraries(read_many PRIVATE kith_models)
+add_executable(use_many tests/use_many.cc)
+target_link_libraries(use_many PRIVATE kith_api PkgConfig::XXHASH)
 
 # End-to-end tests: one CTest test for each test method of tests/e2e_*.py, so that they run side
 # by side and are named one by one. The system's interpreter, because Debian's numpy and gensim

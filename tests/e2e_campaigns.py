@@ -34,6 +34,9 @@ class Campaigns(kith.TestCase):
     def test_extremes(self):
         self.holds("extremes.py", "--count", 20 if kith.SANITIZED else 60)
 
+    def test_hostile_files(self):
+        self.holds("hostile.py", "--use-many", kith.BUILD / "use_many", "--count", 60)
+
     @unittest.skipIf(kith.SANITIZED, "sanitizers take memory of their own")
     def test_memory(self):
         self.holds("memory.py", "--count", 6)

@@ -21,6 +21,7 @@ import unittest
 KITH = os.environ.get("KITH", "build/release/kith")
 SANITIZED = bool(os.environ.get("KITH_SANITIZE"))
 SOURCE = pathlib.Path(os.environ.get("KITH_SOURCE", pathlib.Path(__file__).parent.parent))
+BUILD = pathlib.Path(os.environ.get("KITH_BUILD", "build/release"))
 # Exit codes, as DESIGN.md promises them.
 DONE, BAD_INPUT, BAD_USAGE, INTERRUPTED, DIVERGED, NO_MEMORY = range(6)
 SKIPPED = 77

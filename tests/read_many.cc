@@ -17,11 +17,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <new>
 #include <string>
 #include <vector>
@@ -34,6 +32,7 @@
 #include "io/vector_files.h"
 #include "models/capabilities.h"
 #include "models/model.h"
+#include "seal.h"
 
 namespace {
 
@@ -144,19 +143,6 @@ void make_vectors(const std::string& folder) {
 
 // --- Reading them ---
 
-void put_checksum_right(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  const std::string_view key = "\"checksum\":\"";
-  const size_t at = bytes.find(key);
-  if (at == std::string::npos || bytes.size() < at + key.size() + 16) return;
-  char* const digits = bytes.data() + at + key.size();
-  std::fill_n(digits, 16, '0');
-  const auto sum = fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
-  std::memcpy(digits, sum.data(), 16);
-  std::ofstream(path, std::ios::binary) << bytes;
-}
-
 uint64_t digest(const kith::Names& names, const kith::Vectors& vectors) {
   uint64_t h = XXH3_64bits(names.bytes().data(), names.bytes().size());
   kith::for_each_row(vectors, [&](size_t, std::span<const float> row) {
@@ -223,7 +209,7 @@ void try_file(const std::string& path, Counts& counts) {
   ++counts.files;
   bool read = false, wrong = false;
   try {
-    if (path.ends_with(".sealed")) put_checksum_right(path);
+    if (path.ends_with(".sealed")) seal(path);
     for (const auto reader : {read_model, read_checkpoint, read_vector_file}) {
       try {
         std::printf(" read=%016llx", static_cast<unsigned long long>(reader(path)));
