@@ -264,6 +264,7 @@ class Asker {
   setrlimit(RLIMIT_CORE, &none);
   if (!kSanitized) setrlimit(RLIMIT_AS, &memory);  // sanitizers reserve terabytes
   alarm(kSeconds * 30);
+  fs::current_path(scratch);  // settings may name files that are written
   std::signal(SIGPROF, [](int) { g_context->cancel(); });
   const itimerval half{{0, 0}, {kSeconds / 2, 0}};
   int status = 1;
@@ -297,12 +298,12 @@ int ask_list(const std::string& folder) {
   int wrong = 0;
   for (std::string line; std::getline(std::cin, line);) {
     const size_t tab = line.find('\t');
-    const std::string path = line.substr(0, tab);
+    const std::string path = fs::absolute(line.substr(0, tab)).string();
     const std::string source = tab == std::string::npos ? "" : line.substr(tab + 1);
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child < 0) return 1;
-    if (child == 0) ask_file(path, folder + "/" + source, name);
+    if (child == 0) ask_file(path, fs::absolute(folder).string() + "/" + source, name);
     int status = 0;
     waitpid(child, &status, 0);
     const std::string shown = shown_status(status);

@@ -285,8 +285,11 @@ std::vector<double> probabilities(std::span<const float> scores) {
 
 std::string show_number(const Group& group, double value) {
   if (group.column.type != ColumnType::kDate) return fmt::format("{:.6g}", value);
+  // A date has four digits for the year; a line through dates may lead beyond.
+  constexpr double kFirst = -719528, kLast = 2932896;  // 0000-01-01, 9999-12-31
+  if (std::isnan(value)) return "nan";
   // To the minute first, so that a moment before midnight is not shown as 24:00.
-  const double minutes = std::round(value * 1440);
+  const double minutes = std::round(std::clamp(value, kFirst, kLast) * 1440);
   const double days = std::floor(minutes / 1440);
   const auto rest = static_cast<int>(minutes - days * 1440);
   const std::chrono::year_month_day d{

@@ -106,6 +106,10 @@ void visit_run(RunState& state, Parts& parts) {
   parts.maybe("progress.kept", state.kept);
   parts.maybe("progress.refit", state.refit);
   parts.flag("progress.finished", state.finished);
+  parts.check(state.lr_scale > 0 && state.lr_scale <= 1,
+              "the share of the learning rate is not between 0 and 1");
+  parts.check(!state.refit || *state.refit < state.held_out.size(),
+              "the second run has more epochs than the first");
 }
 
 }  // namespace

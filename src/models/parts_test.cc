@@ -66,6 +66,7 @@ class Small final : public ModelBase {
     parts.matrix("speed", speed, rows, 3, Use::kRun);
     parts.number("steps", steps, Use::kRun);
     parts.check(scale >= 0, "the scale is below 0");
+    parts.check(level < 1e6, "the level is too high");
   }
   void loaded() override { ++times_loaded; }
   std::vector<Fact> info() const override { return run_facts(); }
@@ -138,7 +139,7 @@ TEST(Parts, ACheckpointHasTheWholeStateOfARun) {
   before.unscored = true;
   before.converged = true;
   before.kept = 1;
-  before.refit = 4;
+  before.refit = 2;
   Small back = read(file_of(model, "small", true));
   const RunState& after = back.run();
   EXPECT_EQ(after.started, before.started);
@@ -214,6 +215,10 @@ TEST(Parts, ADamagedPartIsNamed) {
   EXPECT_TRUE(has(reading("steps", "-1"), "steps is -1, not a number"));
   EXPECT_TRUE(has(reading("progress.held_out", "0.5 x"), "progress.held_out is x"));
   EXPECT_TRUE(has(reading("scale", "-2"), "the scale is below 0; the file is damaged"));
+  for (const char* scale : {"0", "-1", "2", "nan", "inf"}) {
+    EXPECT_TRUE(has(reading("progress.lr_scale", scale), "not between 0 and 1")) << scale;
+  }
+  EXPECT_TRUE(has(reading("progress.refit", "3"), "more epochs than the first"));
 }
 
 TEST(Parts, WhatIsNotFiniteIsNeitherSavedNorRead) {
@@ -316,6 +321,20 @@ TEST(Best, TravelsInACheckpoint) {
   EXPECT_TRUE(has(message_of(ErrorKind::kInput, [&] { read(out); }), "best.table has 4 x 3"));
   course.finish();
   EXPECT_FALSE(file_of(model, "small", true).tensors.contains("best.table"));
+}
+
+TEST(Best, OneThatDoesNotFitIsRefused) {
+  Small model(5);
+  SmallCourse(model).keep_best();
+  for (const char* part : {"best.table", "best.weights", "best.level"}) {
+    ArchiveWriter out = file_of(model, "small", true);
+    out.tensors.erase(part);
+    out.metadata.erase(part);
+    message_of(ErrorKind::kInput, [&] { read(out); });
+  }
+  ArchiveWriter out = file_of(model, "small", true);
+  out.metadata["best.level"] = "1e7";
+  EXPECT_TRUE(has(message_of(ErrorKind::kInput, [&] { read(out); }), "the level is too high"));
 }
 
 TEST(TakeParts, CopiesOrMovesEverything) {

@@ -86,6 +86,7 @@ std::unique_ptr<ModelBase> load_model(const Archive& in, Loader::Mode mode) {
   std::unique_ptr<ModelBase> model = model_in(in).make();
   Loader loader(in, mode);
   visit_all(*model, loader);
+  loader.check(!model->data() || model->finished(), "its run is not finished");
   model->loaded();
   return model;
 }

@@ -238,13 +238,22 @@ void Best::Taker::entry_at(const std::string&, const Entry& of_model, std::strin
 void Best::InFile::matrix_at(const std::string& name, Matrix& of_model, Matrix& kept) {
   parts_.matrix("best." + name, kept, of_model.rows(), of_model.cols(), Use::kRun);
   found_ = found_ || kept.rows() > 0;
+  whole_ = whole_ && kept.rows() == of_model.rows();
 }
 void Best::InFile::values_at(const std::string& name, std::vector<float>& of_model,
                              std::vector<float>& kept) {
   parts_.values("best." + name, kept, of_model.size(), Use::kRun);
+  found_ = found_ || !kept.empty();
+  whole_ = whole_ && kept.size() == of_model.size();
 }
 void Best::InFile::entry_at(const std::string& key, const Entry&, std::string& kept) {
   parts_.text("best." + key, kept, Use::kRun);
+}
+
+void Best::Exchange::entry_at(const std::string&, const Entry& of_model, std::string& kept) {
+  std::string before = of_model.get();
+  of_model.set(kept);
+  kept = std::move(before);
 }
 
 }  // namespace kith

@@ -150,6 +150,8 @@ class Best {
   class Keeper;
   class Taker;
   class InFile;
+  class Exchange;
+  class Recheck;
   friend class Walker;
 
   bool any_ = false;
@@ -184,6 +186,7 @@ class Best::InFile final : public Best::Walker {
  public:
   InFile(Best& best, Parts& parts) : Walker(best), parts_(parts) {}
   bool found() const { return found_; }
+  bool whole() const { return whole_; }
 
  private:
   void matrix_at(const std::string& name, Matrix& of_model, Matrix& kept) override;
@@ -191,7 +194,29 @@ class Best::InFile final : public Best::Walker {
                  std::vector<float>& kept) override;
   void entry_at(const std::string& key, const Entry& of_model, std::string& kept) override;
   Parts& parts_;
-  bool found_ = false;
+  bool found_ = false, whole_ = true;
+};
+
+// The numbers of the header of the best epoch for those of the model.
+class Best::Exchange final : public Best::Walker {
+ public:
+  using Walker::Walker;
+
+ private:
+  void matrix_at(const std::string&, Matrix&, Matrix&) override {}
+  void values_at(const std::string&, std::vector<float>&, std::vector<float>&) override {}
+  void entry_at(const std::string& key, const Entry& of_model, std::string& kept) override;
+};
+
+// What a model says against its parts is said against the file.
+class Best::Recheck final : public TensorVisitor {
+ public:
+  explicit Recheck(Parts& parts) : parts_(parts) {}
+  void check(bool good, std::string_view what) override { parts_.check(good, what); }
+  void matrix(const std::string&, Matrix&, size_t, size_t, Use) override {}
+
+ private:
+  Parts& parts_;
 };
 
 template <class M>
@@ -216,7 +241,15 @@ void Best::visit(M& model, Parts& parts) {
   if (!any_) return;
   InFile in_file(*this, parts);
   model.visit(in_file);
-  if (parts.loading() && !in_file.found()) clear();
+  if (!parts.loading()) return;
+  if (!in_file.found()) return clear();
+  parts.check(in_file.whole(), "a part of the best epoch is missing");
+  // Tensors were as long as the model's; its numbers must fit them as well.
+  Exchange there(*this), back(*this);
+  Recheck recheck(parts);
+  model.visit(there);
+  model.visit(recheck);
+  model.visit(back);
 }
 
 }  // namespace kith

@@ -60,6 +60,11 @@ bool go(Course& course, RunState& state, Job& job) {
       course.finish();
       return true;
     }
+    if (state.held_out.empty() || state.kept.value_or(0) >= state.held_out.size()) {
+      throw fault(ErrorKind::kInput,
+                  "the checkpoint lacks the held-out losses of its epochs; start anew without "
+                  "--resume");
+    }
     state.refit = state.kept.value_or(state.held_out.size() - 1);
     state = afresh(state);
   }

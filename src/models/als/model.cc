@@ -222,6 +222,9 @@ void Als::visit(Parts& parts) {
   parts.number("als.noise", noise_);
   parts.number("als.user_bias_penalty", user_bias_penalty_);
   parts.number("als.item_bias_penalty", item_bias_penalty_);
+  for (const double x : {noise_, user_bias_penalty_, item_bias_penalty_}) {
+    parts.check(std::isfinite(x) && x >= 0, "the noise or a penalty is not a number of 0 or more");
+  }
 }
 
 ModelInfo info() {

@@ -161,5 +161,17 @@ TEST(Bmf, ConstantRatingsOneRatingAndUnknownRowsAreFine) {
                Error);
 }
 
+TEST(Bmf, ACheckpointWithoutRoomForItsSamplesDoesNotGoOn) {
+  const Ratings ratings = Planted{.users = 20, .items = 10}.ratings();
+  Bmf model;
+  model.config() = {.dim = 2, .epochs = 12, .burn_in = 2, .samples = 4};
+  Job job;
+  job.on_progress = [&](const Progress&) { job.cancel(); };
+  model.train(ratings, job);
+  Bmf more = test::through_file(model, "bmf", true);
+  more.config().samples = 6;
+  message_of(ErrorKind::kInput, [&] { test::train(more, ratings); });
+}
+
 }  // namespace
 }  // namespace kith::bmf

@@ -23,8 +23,7 @@ void Bmf::check(const Ratings& ratings) const {
 }
 
 void Bmf::start(const Ratings& ratings, Start, const Job& job) {
-  const auto samples = static_cast<size_t>(std::min(config_.samples, config_.epochs));
-  f_.take_names(ratings, samples * (rank() + 2) + kExtras);
+  f_.take_names(ratings, samples_wanted() * (rank() + 2) + kExtras);
   f_.make_rows();
   const Biases biases = fit_biases(ratings.train());
   f_.mean = biases.mean;
@@ -53,6 +52,11 @@ void Bmf::start(const Ratings& ratings, Start, const Job& job) {
 // S, so those that are there shrink as a new one comes.
 void Bmf::keep_sample(const Hyper& users, const Hyper& items) {
   const size_t d = rank(), first = kept_ * (d + 2);
+  if (first + d + 2 + kExtras > f_.dim) {
+    throw fault(ErrorKind::kInput,
+                "the checkpoint has more samples than its run could have kept; start anew without "
+                "--resume");
+  }
   const auto before = static_cast<double>(kept_), now = before + 1;
   const auto shrink = static_cast<float>(before / now), part = static_cast<float>(scale_ / now);
   // What follows the new block: nothing yet of later samples, and the means take in a value.
@@ -205,8 +209,7 @@ void Bmf::finish(const Ratings&, const Job&) {
 
 uint64_t Bmf::memory(const Ratings& ratings, const Job&) const {
   Bmf planned;
-  const auto samples = static_cast<size_t>(std::min(config_.samples, config_.epochs));
-  planned.f_ = RatingFactors::planned(ratings, samples * (rank() + 2) + kExtras);
+  planned.f_ = RatingFactors::planned(ratings, samples_wanted() * (rank() + 2) + kExtras);
   MemorySum sum(false);
   planned.visit(sum);
   const uint64_t rows = ratings.users().size() + ratings.items().size();
@@ -224,6 +227,8 @@ void Bmf::visit(Parts& parts) {
   const size_t per = 4 * (rank() + 1) + 1;
   parts.check(kept_ <= f_.dim && kept_ * (rank() + 2) + kExtras <= f_.dim && scale_ > 0,
               "the samples do not fit the vectors");
+  parts.check(std::isfinite(scale_) && noise_ > 0 && std::isfinite(noise_),
+              "the noise is not a number above 0");
   parts.values("hyper", hyper_, kept_ * per, Use::kFixed);
   parts.matrix("now.user", now_user_, f_.users.size(), rank() + 2, Use::kRun);
   parts.matrix("now.item", now_item_, f_.items.size(), rank() + 2, Use::kRun);

@@ -3,6 +3,8 @@
 // Bayesian matrix factorisation as a model. Its rows hold several samples of the posterior side by
 // side, so that the mean over samples of p_s . q_s is one dot product, as for every other model.
 
+#include <algorithm>
+
 #include "models/bmf/config.h"
 #include "models/bmf/posterior.h"
 #include "models/ratings/model.h"
@@ -29,7 +31,8 @@ class Bmf final : public RatingsModel {
   std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
   void finish(const Ratings& ratings, const Job& job) override;
   bool can_go_on() const override {
-    return now_user_.rows() == f_.user.rows() && now_item_.rows() == f_.item.rows();
+    return now_user_.rows() == f_.user.rows() && now_item_.rows() == f_.item.rows() &&
+           f_.dim == samples_wanted() * (rank() + 2) + kExtras;
   }
   std::vector<float> fold(Axis axis, Sparse::Row ratings) const override;
   std::optional<double> learned_deviation(std::span<const float> user,
@@ -38,6 +41,9 @@ class Bmf final : public RatingsModel {
  private:
   friend class BmfTrainer;
   void keep_sample(const Hyper& users, const Hyper& items);
+  size_t samples_wanted() const {  // that rows have room for
+    return static_cast<size_t>(std::min(config_.samples, config_.epochs));
+  }
   size_t rank() const { return static_cast<size_t>(config_.dim); }  // of one sample
   // What a row has behind its samples: means over them, of users what is open of a score, and of
   // both the weights. Each meets a 0 of the other side.

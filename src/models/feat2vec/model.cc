@@ -97,6 +97,23 @@ void Feat2Vec::check_extends(const Encoding& more) const {
               "with them");
 }
 
+void Feat2Vec::check_goes_on(const Table& table) const {
+  check_extends(table.encoding());
+  bool same = true;
+  for (size_t g = 0; g < table.groups() && same; ++g) {
+    const Group &a = encoding_.groups[g], &b = table.encoding().groups[g];
+    same = a.column.type == b.column.type && a.space == b.space;
+  }
+  Config taken = used_, wanted = resolved(config_, table.encoding(), table.rows());
+  const Section sections[] = {{"feat2vec", taken}, {"feat2vec", wanted}};
+  same = same && to_toml({&sections[0], 1}) == to_toml({&sections[1], 1}) &&
+         units_ == units_of(encoding_, used_).size();
+  if (same) return;
+  throw fault(ErrorKind::kInput,
+              "the checkpoint is of other columns or settings than the table has; start anew "
+              "without --resume");
+}
+
 void Feat2Vec::grow(const Table& table, uint64_t seed) {
   const Config used = resolved(config_, table.encoding(), table.rows());
   if (theta_.rows() > 0) {

@@ -70,6 +70,8 @@ class Feat2Vec final : public Learns<Table>,
   // it does not begin with this model's, Error(kUsage) for settings that cannot change.
   void grow(const Table& table, uint64_t seed);
   void check_extends(const Encoding& more) const;
+  // Error(kInput) if a checkpoint is not of these columns and settings.
+  void check_goes_on(const Table& table) const;
   void initialise(uint64_t seed);
   void initialise_row(uint64_t seed, size_t row);
   // Files of version 0.1 have rows without adam's count of steps.

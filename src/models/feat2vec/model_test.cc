@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "models/feat2vec/test_tables.h"
+#include "models/test_model.h"
 
 namespace kith::feat2vec {
 namespace {
@@ -259,6 +260,30 @@ TEST(Feat2Vec, AResumedRunEqualsAnUninterruptedOne) {
   std::filesystem::remove(path);
   train(resumed, table, 1, true);
   EXPECT_EQ(bytes_of(resumed), bytes_of(whole));
+}
+
+TEST(Feat2Vec, ACheckpointOfOtherSettingsDoesNotGoOn) {
+  const Table table = reference::table_of(planted(300), kPlanted, 6);
+  Feat2Vec part;
+  part.config().epochs = 4;
+  Job job;
+  job.on_progress = [&](const Progress&) { job.cancel(); };
+  part.train(table, job);
+  ASSERT_FALSE(part.finished());
+  for (const auto& [key, from, to] : {std::tuple{"used", "negatives = 20", "negatives = \"auto\""},
+                                      std::tuple{"settings", "epochs = 4", "epochs = 5"}}) {
+    ArchiveWriter out = test::file_of(part, "feat2vec", true);
+    std::string& text = out.metadata[key];
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << text;
+    text.replace(at, std::string_view(from).size(), to);
+    const test::ScratchFile file;
+    out.save(file.path);
+    Feat2Vec resumed;
+    restore_checkpoint(resumed, "feat2vec", Archive::open(file.path));
+    const auto message = message_of(ErrorKind::kInput, [&] { train(resumed, table); });
+    EXPECT_NE(message.find("start anew without --resume"), std::string::npos) << message;
+  }
 }
 
 TEST(Feat2Vec, SavedAndLoadedItAnswersTheSame) {

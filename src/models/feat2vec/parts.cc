@@ -64,6 +64,15 @@ void visit_encoding(Parts& parts, Encoding& encoding) {
   if (parts.loading()) encoding.check_size();
 }
 
+// The target is a column, and one that a loss against numbers can be of.
+bool fits_target(const Config& used, const Encoding& encoding) {
+  const bool head = used.loss && is_head(*used.loss);
+  if (used.target.empty()) return !head;
+  const size_t at = encoding.find(used.target);
+  if (at == Encoding::npos) return false;
+  return !head || encoding.groups[at].numeric() || encoding.groups[at].named();
+}
+
 }  // namespace
 
 void Feat2Vec::visit(Parts& parts) {
@@ -76,8 +85,7 @@ void Feat2Vec::visit(Parts& parts) {
   parts.number("target.scale", target_scale_);
   parts.text("target.yes", target_yes_);
   parts.check(units_ <= encoding_.groups.size() && std::isfinite(target_mean_) &&
-                  std::isfinite(target_scale_) &&
-                  (used_.target.empty() || encoding_.find(used_.target) != Encoding::npos),
+                  std::isfinite(target_scale_) && fits_target(used_, encoding_),
               "the target does not fit the columns");
   parts.number("progress.steps", steps_);
   parts.number("progress.pairs", pairs_);

@@ -214,6 +214,7 @@ bool Feat2Vec::learn(const Table& table, Job& job) {
                 "settings",
                 table.encoding().rows(), encoding_.rows());
   }
+  if (state_.started) check_goes_on(table);
   RowCourse course(*this, table, job);
   return kith::train(course, state_, job);
 }

@@ -212,10 +212,11 @@ uint64_t Mf::memory(const Ratings& ratings, const Job&) const {
 void Mf::visit(Parts& parts) {
   RatingsModel::visit(parts);
   parts.number("mf.scale", scale_);
+  parts.check(scale_ > 0 && std::isfinite(scale_), "the scale is not a number above 0");
   parts.flag("mf.working", working_, Use::kRun);
   if (parts.loading() && working_) {
     f_.dim = static_cast<size_t>(config_.dim);
-    parts.check(working(), "the working rows are not of length dim");
+    parts.check(working() && !state_.finished, "the working rows are not of length dim");
   }
 }
 

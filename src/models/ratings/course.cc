@@ -71,6 +71,10 @@ void check_same(const RatingFactors& f, const Ratings& ratings) {
     throw fault(ErrorKind::kInput,
                 "the checkpoint is of a run with another --normalise; resume with the same");
   }
+  if (f.implicit != ratings.implicit()) {
+    throw fault(ErrorKind::kInput, "the checkpoint is of {}; resume with the same --implicit",
+                f.implicit ? "interactions" : "ratings");
+  }
   if (ratings.users().size() == f.users.size() && ratings.items().size() == f.items.size()) return;
   throw fault(ErrorKind::kInput,
               "the ratings have {} users and {} items, the checkpoint {} and {}; resume with the "
