@@ -67,7 +67,13 @@ class Json {
 
  private:
   using List = std::vector<Json>;
-  using Object = std::vector<Member>;
+  // No list of members: those are not complete yet where clang 14 wants to know their size.
+  struct Object {
+    std::vector<std::string> keys;
+    List values;
+    size_t find(std::string_view key) const;  // or keys.size()
+    Json& add(std::string_view key, Json value);
+  };
 
   template <class T>
   T& become();

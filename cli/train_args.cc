@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 // Takes the model's name off the front, if the user gave one.
 std::string take_model_name(const Command& command, std::vector<std::string>& words) {
   if (words.empty()) misused(command, fmt::format("{} needs a file to learn from", command.name));
-  const std::string first = words.front();
+  std::string first = words.front();
   if (is_model(first)) {
     words.erase(words.begin());
     if (words.empty()) {

@@ -62,7 +62,7 @@ Placed place_of(std::span<const float> scores, size_t truth, std::span<const uin
     above += scores[i] > scores[truth];
     equal += scores[i] == scores[truth];
   }
-  return {static_cast<double>(above) + static_cast<double>(equal / 2), others + 1};
+  return {static_cast<double>(above + equal / 2), others + 1};
 }
 
 void Ranking::add(std::span<const double> ranks, size_t right, size_t candidates) {
