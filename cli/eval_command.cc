@@ -26,6 +26,15 @@ Json json_of(const Report& r) {
   }
   for (const auto& [name, value] : r.counts) out[name] = value;
   if (!baselines.empty()) out["baselines"] = std::move(baselines);
+  if (r.confusion) {
+    Json counts = Json::object();
+    for (size_t v = 0; v < r.confusion->values.size(); ++v) {
+      for (size_t w = 0; w < r.confusion->values.size(); ++w) {
+        counts[r.confusion->values[v]][r.confusion->values[w]] = r.confusion->counts[v][w];
+      }
+    }
+    out["confusion"] = std::move(counts);
+  }
   for (const auto& [column, share] : r.shares) out["leaks"][column] = score(share);
   for (const Report& part : r.parts) out["folds"].push_back(json_of(part));
   return out;
@@ -94,6 +103,17 @@ void put_sections(const Report& r) {
   put_text(table(rows, "<>>"));
 }
 
+void put_confusion(const Report::Confusion& c) {
+  std::vector<std::vector<std::string>> rows{{"is \\ guessed"}};
+  for (const std::string& value : c.values) rows[0].push_back(printable(value));
+  for (size_t v = 0; v < c.values.size(); ++v) {
+    auto& row = rows.emplace_back(std::vector<std::string>{printable(c.values[v])});
+    for (const uint64_t count : c.counts[v]) row.push_back(grouped(count));
+  }
+  put_text("\n");
+  put_text(table(rows, "<" + std::string(c.values.size(), '>')));
+}
+
 // One line a fold, the model's measures and how far they vary.
 void put_folds(const Report& r) {
   std::vector<Measure> means;
@@ -133,6 +153,7 @@ void put_report(const Report& r) {
     if (i > 0) put_text("\n");
     put_comparison(r.comparisons[i], shown);
   }
+  if (r.confusion) put_confusion(*r.confusion);
   if (!r.parts.empty()) put_folds(r);
 }
 

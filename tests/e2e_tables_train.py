@@ -197,7 +197,11 @@ class Targets(kith.TestCase):
     def test_two_classes(self):
         for loss in ("logistic", "hinge"):
             model = films.train(self, "m.kith", self.rows, "--target", "good", "--loss", loss)
-            self.assertGreater(self.evaluated(model, "good")["hit1"], 0.98, loss)
+            told = self.evaluated(model, "good")
+            self.assertGreater(told["accuracy"], 0.98, loss)
+            self.assertGreater(told["auc"], 0.98, loss)
+            self.assertEqual("log_loss" in told, loss == "logistic")
+            self.assertEqual(sum(sum(row.values()) for row in told["confusion"].values()), 200)
             right = 0
             found = self.ok("predict", model, self.file, "--json").json_lines
             for answer, row in zip(found, self.test):

@@ -42,6 +42,12 @@ struct Report {
     uint64_t right = 0, asked = 0;
   };
   std::vector<Section> sections;
+  // Of a few values: how often each (row) was guessed to be each (column).
+  struct Confusion {
+    std::vector<std::string> values;
+    std::vector<std::vector<uint64_t>> counts;
+  };
+  std::optional<Confusion> confusion;
   std::vector<std::pair<std::string, double>> shares;  // by column, "leaks": of rows that tell it
   std::vector<Note> notes;
   std::vector<Report> parts;  // the folds of a cross-validation

@@ -2,15 +2,19 @@
 // Rows of a table with one column hidden: rank or guess its values from others, and say what
 // simpler ways would reach.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <optional>
 
 #include "api/evaluate.h"
 #include "api/rows.h"
 #include "api/skip_gram.h"
 #include "core/error.h"
 #include "data/table/cells.h"
+#include "data/table/table.h"
 #include "eval/metrics.h"
 #include "kith/text.h"
+#include "models/model.h"
 
 namespace kith {
 namespace {
@@ -38,7 +42,21 @@ Way way_of(std::string name, const eval::Ranking& r) {
 // The mean is right by the square, the median by the size.
 Way way_of(std::string name, const eval::AllErrors& means, const eval::AllErrors& medians) {
   return {std::move(name),
-          {{"rmse", means.rmse()}, {"mae", medians.mae()}, {"median_error", medians.median()}}};
+          {{"rmse", means.rmse()},
+           {"mae", medians.mae()},
+           {"median_error", medians.median()},
+           {"r2", means.r2()}}};
+}
+
+// A hinge, say, knows only sides: then there are no probabilities to measure.
+Way way_of(std::string name, const eval::Classes& c, bool probabilities) {
+  Way out{std::move(name), {{"accuracy", c.accuracy()}, {"macro_f1", c.macro_f1()}}};
+  if (probabilities) {
+    out.measures.push_back({"log_loss", c.log_loss()});
+    out.measures.push_back({"calibration_error", c.calibration_error()});
+  }
+  if (const double auc = c.auc(); !std::isnan(auc)) out.measures.push_back({"auc", auc});
+  return out;
 }
 
 // What a guess among n reaches.
@@ -53,6 +71,109 @@ Way by_chance(size_t count) {
            {"hit10", std::min(1.0, 10 / n)},
            {"median_rank", std::floor(n / 2)}}};
 }
+
+// A model that adds up a number for each value of a row, trained on the same rows: what pairs of
+// values add to that is seen beside it.
+class Linear {
+ public:
+  // `like`: the model that is measured.
+  Linear(const CompletesRows& like, const std::string& source, std::span<const Setting> reading,
+         const Context& context)
+      : trained_(model("feat2vec").make()) {
+    const Encoding& encoding = like.encoding();
+    const Section settings = trained_->settings();
+    const std::vector<Setting> said{{"target", encoding.groups[like.target()].column.name},
+                                    {"dim", int64_t{0}}};
+    apply_settings(said, {&settings, 1});
+    TableOptions options;
+    const Section section("The table", options);
+    apply_settings(reading, {&section, 1});
+    Schema schema;
+    const std::unique_ptr<TableReader> reader = open_table({source}, options);
+    for (const std::string& name : reader->columns()) {
+      const size_t g = encoding.find(name);
+      schema.columns.push_back(g == Encoding::npos
+                                   ? Column{.name = name, .type = ColumnType::kIgnore}
+                                   : encoding.groups[g].column);
+    }
+    Table table = Table::read(*reader, schema, std::nullopt, nullptr, {}, trained_->wishes());
+    Job job(context);
+    if (!trained_->fit(table, job, true)) context.check();
+    encoder_.emplace(rows().encoding());
+    for (const Group& g : rows().encoding().groups) from_.push_back(encoding.find(g.column.name));
+  }
+  // Cells by group of the model that is measured.
+  const SeenRow& see(std::span<const Cell> cells) {
+    cells_.clear();
+    for (const size_t g : from_) cells_.push_back(cells[g]);
+    rows().see(*encoder_, cells_, seen_);
+    return seen_;
+  }
+  const CompletesRows& rows() const { return dynamic_cast<const CompletesRows&>(*trained_); }
+
+ private:
+  std::unique_ptr<ModelBase> trained_;
+  std::optional<CellEncoder> encoder_;
+  std::vector<size_t> from_;  // by its own groups
+  std::vector<Cell> cells_;
+  SeenRow seen_;
+};
+
+// Says how sure it is of each value of the column that it learned to predict.
+class ClassGuesses {
+ public:
+  ClassGuesses(const RowAsker& asker, size_t target, Linear* linear)
+      : asker_(asker),
+        target_(target),
+        linear_(linear),
+        own_(asker.names(target).size()),
+        prior_(asker.names(target).size()),
+        of_linear_(asker.names(target).size()) {
+    const auto& counts = asker.encoding().spaces[asker.group(target).space].counts;
+    double total = 0;
+    for (const uint64_t c : counts) total += static_cast<double>(c);
+    for (const uint64_t c : counts) shares_.push_back(static_cast<double>(c) / total);
+  }
+  void add(const SeenRow& row, std::span<const Cell> given, uint32_t truth) {
+    const RowAsker::Scores found = asker_.scores(row, target_);
+    sure_ = found.probabilities;
+    own_.add(probabilities(found.scores), truth);
+    prior_.add(shares_, truth);
+    if (!linear_) return;
+    // Its values may be in another order.
+    const std::vector<float> scores = linear_->rows().class_scores(linear_->see(given)).scores;
+    const std::vector<double> p = probabilities(scores);
+    const Encoding& encoding = linear_->rows().encoding();
+    const Names& names = encoding.spaces[encoding.groups[linear_->rows().target()].space].names;
+    std::vector<double> in_order(shares_.size(), 0);
+    for (size_t v = 0; v < in_order.size(); ++v) {
+      if (const auto at = names.find(asker_.names(target_)[v])) in_order[v] = p[*at];
+    }
+    of_linear_.add(in_order, truth);
+  }
+  void tell(Report& out) const {
+    constexpr size_t kFew = 10;
+    Comparison& c = out.comparisons.emplace_back();
+    c.ways = {way_of("model", own_, sure_), way_of("popularity", prior_, true)};
+    if (linear_) c.ways.push_back(way_of("linear", of_linear_, true));
+    const Names& names = asker_.names(target_);
+    if (names.size() > kFew) return;
+    Report::Confusion& confusion = out.confusion.emplace();
+    for (size_t v = 0; v < names.size(); ++v) {
+      confusion.values.emplace_back(names[v]);
+      auto& counts = confusion.counts.emplace_back();
+      for (size_t w = 0; w < names.size(); ++w) counts.push_back(own_.count(v, w));
+    }
+  }
+
+ private:
+  const RowAsker& asker_;
+  size_t target_;
+  Linear* linear_;
+  bool sure_ = true;  // whether its scores are probabilities
+  std::vector<double> shares_;
+  eval::Classes own_, prior_, of_linear_;
+};
 
 // Ranks the names of a column.
 class NameRankings {
@@ -110,9 +231,9 @@ class NameRankings {
 // Guesses the numbers of a column.
 class NumberGuesses {
  public:
-  NumberGuesses(const RowAsker& asker, size_t target)
-      : asker_(asker), target_(target), prior_(asker.guess_of_all(target)) {}
-  void add(const SeenRow& row, std::string_view truth) {
+  NumberGuesses(const RowAsker& asker, size_t target, Linear* linear)
+      : asker_(asker), target_(target), linear_(linear), prior_(asker.guess_of_all(target)) {}
+  void add(const SeenRow& row, std::span<const Cell> given, std::string_view truth) {
     const NumericCell number = numeric_cell(asker_.group(target_).column, truth);
     if (!number.value) return;
     const RowAsker::Guess found = asker_.guess(row, target_);
@@ -120,19 +241,34 @@ class NumberGuesses {
     medians_.add(found.median, *number.value);
     prior_means_.add(prior_.mean, *number.value);
     prior_medians_.add(prior_.median, *number.value);
+    if (linear_) of_linear_.add(linear_->rows().target_value(linear_->see(given)), *number.value);
   }
   uint64_t size() const { return means_.size(); }
   Comparison comparison() const {
-    return {{way_of("model", means_, medians_), way_of("mean", prior_means_, prior_means_),
-             way_of("median", prior_medians_, prior_medians_)}};
+    Comparison out{{way_of("model", means_, medians_), way_of("mean", prior_means_, prior_means_),
+                    way_of("median", prior_medians_, prior_medians_)}};
+    if (linear_) out.ways.push_back(way_of("linear", of_linear_, of_linear_));
+    return out;
   }
 
  private:
   const RowAsker& asker_;
   size_t target_;
+  Linear* linear_;
   RowAsker::Guess prior_;
-  eval::AllErrors means_, medians_, prior_means_, prior_medians_;
+  eval::AllErrors means_, medians_, prior_means_, prior_medians_, of_linear_;
 };
+
+// Whether the words stand in a text, not as part of others.
+bool holds(std::string_view text, std::string_view words) {
+  const auto ends = [&](size_t at) {
+    return at >= text.size() || !std::isalnum(static_cast<unsigned char>(text[at]));
+  };
+  for (size_t at = text.find(words); at != std::string_view::npos; at = text.find(words, at + 1)) {
+    if ((at == 0 || ends(at - 1)) && ends(at + words.size())) return true;
+  }
+  return false;
+}
 
 // Texts in which the answer stands word for word.
 class Leaks {
@@ -143,7 +279,7 @@ class Leaks {
     const std::string wanted = lower(truth);
     for (size_t g = 0; g < given.size(); ++g) {
       const bool text = given[g] && encoding_.groups[g].column.type == ColumnType::kText;
-      if (text && lower(*given[g]).find(wanted) != std::string::npos) ++rows_[g];
+      if (text && holds(lower(*given[g]), wanted)) ++rows_[g];
     }
   }
   void tell(uint64_t all, const std::string& target, Report& out) const {
@@ -175,6 +311,7 @@ std::vector<uint8_t> given_groups(const Encoding& encoding, const std::string& n
 }
 
 size_t target_of(const RowAsker& asker, const std::string& name) {
+  if (name.empty() && asker.model().target() != Encoding::npos) return asker.model().target();
   if (name.empty()) {
     throw fault(ErrorKind::kUsage, "say which column to predict with --target, such as --target {}",
                 asker.encoding().groups.back().column.name);
@@ -192,24 +329,34 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
   RowAsker asker(model, "eval");
   const Encoding& encoding = asker.encoding();
   const size_t target = target_of(asker, options.target);
-  const bool named = asker.group(target).named();
+  const Column& column = asker.group(target).column;
+  const bool named = asker.group(target).named(), own = target == asker.model().target();
+  const bool choice =
+      own && (column.type == ColumnType::kCategory || column.type == ColumnType::kBoolean);
   const std::vector<uint8_t> given = given_groups(encoding, options.given, target);
   std::unique_ptr<SkipGram> skip_gram;
-  if (!options.train.empty() && named) {
+  const bool few = choice && asker.names(target).size() == 2;
+  if (!options.train.empty() && named && !few) {
     skip_gram = std::make_unique<SkipGram>(encoding, asker.model().row_dim(), options.train,
                                            reading, context);
+  }
+  std::unique_ptr<Linear> linear;
+  if (!options.train.empty() && own && asker.model().scores_target()) {
+    linear = std::make_unique<Linear>(asker.model(), options.train, reading, context);
   }
   GroupedRows rows(encoding, sources, reading, context, observer);
   if (!rows.has(target)) {
     throw fault(ErrorKind::kInput, "{}: it has no column {} to compare with", sources.front(),
-                options.target);
+                column.name);
   }
   std::optional<NameRankings> rankings;
   std::optional<NumberGuesses> guesses;
+  std::optional<ClassGuesses> classes;
   if (named) {
     rankings.emplace(asker, target, skip_gram.get());
+    if (choice) classes.emplace(asker, target, linear.get());
   } else {
-    guesses.emplace(asker, target);
+    guesses.emplace(asker, target, linear.get());
   }
   Leaks leaks(encoding);
   uint64_t all = 0, unseen = 0;
@@ -223,30 +370,39 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
       if (!given[g]) cells[g].reset();
     }
     const SeenRow& row = asker.see(cells);
+    leaks.look(cells, *truth);
     if (guesses) {
-      guesses->add(row, *truth);
-    } else {
-      leaks.look(cells, *truth);
-      unseen += !rankings->add(row, cells, *truth);
+      guesses->add(row, cells, *truth);
+      continue;
     }
+    unseen += !rankings->add(row, cells, *truth);
+    if (!classes) continue;
+    const std::vector<uint32_t> right = asker.members(target, *truth);
+    if (!right.empty()) classes->add(row, cells, right.front());
   }
   if ((rankings ? rankings->size() : guesses->size()) == 0) {
     throw fault(ErrorKind::kInput, "{}: no row has a value of {} that the model knows",
-                sources.front(), options.target);
+                sources.front(), column.name);
   }
   Report out;
   out.title = fmt::format(
-      "{} from {}, {}{}", options.target,
-      options.given.empty() ? "the other columns" : options.given, count_of(all, "row"),
+      "{} from {}, {}{}", column.name, options.given.empty() ? "the other columns" : options.given,
+      count_of(all, "row"),
       unseen ? fmt::format("; {} have a value that training never saw", grouped(unseen)) : "");
-  out.comparisons.push_back(rankings ? rankings->comparison() : guesses->comparison());
+  if (classes) classes->tell(out);
+  // Where there are few values, the place of the right one says little more.
+  if (!classes || !out.confusion) {
+    out.comparisons.push_back(rankings ? rankings->comparison() : guesses->comparison());
+  }
   out.counts.emplace_back("rows", all);
   if (named) out.counts.emplace_back("unseen", unseen);
-  leaks.tell(all, options.target, out);
-  if (named && options.train.empty()) {
+  leaks.tell(all, column.name, out);
+  const bool by_score = own && asker.model().scores_target();
+  if ((named || by_score) && options.train.empty()) {
     out.notes.push_back({Note::Level::kHint,
-                         "with --train and the table it was trained on, skip-gram is measured "
-                         "beside it"});
+                         fmt::format("with --train and the table it was trained on, {} is measured "
+                                     "beside it",
+                                     by_score ? "a linear model" : "skip-gram")});
   }
   return out;
 }

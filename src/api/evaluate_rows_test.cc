@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "api/test_models.h"
 #include "kith/evaluate.h"
@@ -119,6 +120,78 @@ TEST(EvaluateRows, TextsThatHoldTheAnswerAreTold) {
                        "word"));
   // Not if the text is not given.
   EXPECT_TRUE(report_of({.target = "country", .given = "city"}, leaky).shares.empty());
+}
+
+// Nor as part of another word; and numbers too.
+TEST(EvaluateRows, ANumberInATextIsTold) {
+  const TestFolder folder;
+  const std::string leaky = folder.write("leaky.csv",
+                                         "city,year,notes\n"
+                                         "Rome,1930,built in 1930 or so\n"
+                                         "Lima,1940,number 19401 of them\n");
+  const Report r = report_of({.target = "year"}, leaky);
+  ASSERT_EQ(r.shares.size(), 1u);
+  EXPECT_DOUBLE_EQ(r.shares[0].second, 0.5);
+}
+
+// What follows from one column alone, and from two only together: a linear model cannot know that.
+std::string pairs_table(int rows, unsigned seed) {
+  std::mt19937 rng(seed);
+  std::string csv = "a,b,c,same,sum\n";
+  for (int i = 0; i < rows; ++i) {
+    const unsigned a = rng() % 2, b = rng() % 2, c = rng() % 5;
+    csv += fmt::format("a{},b{},c{},{},{}\n", a, b, c, a == b ? "yes" : "no", 3 * a * b + c);
+  }
+  return csv;
+}
+
+const std::string& pairs_file() {
+  return shared_file("pairs.csv", [] { return pairs_table(2000, 1); });
+}
+const std::string& new_pairs() {
+  return shared_file("new-pairs.csv", [] { return pairs_table(300, 2); });
+}
+Report report_of_pairs(const std::string& target, const std::string& ignored,
+                       const EvaluateOptions& options) {
+  const Model& model = shared_model(
+      target, request("feat2vec", pairs_file(), "",
+                      {whole("dim", 8), text("target", target),
+                       text("types", fmt::format("{}=ignore,sum={}", ignored,
+                                                 ignored == "sum" ? "ignore" : "number"))}));
+  return evaluate(model, {new_pairs()}, options, {}, two_threads()).front();
+}
+
+TEST(EvaluateTarget, OfTwoValuesByItsProbabilitiesBesideALinearModel) {
+  const Report r = report_of_pairs("same", "sum", {.train = pairs_file()});
+  EXPECT_EQ(r.title, "same from the other columns, 300 rows");  // the target is remembered
+  EXPECT_GT(*r.at("accuracy"), 0.99);
+  EXPECT_GT(*r.at("macro_f1"), 0.99);
+  EXPECT_GT(*r.at("auc"), 0.99);
+  EXPECT_LT(*r.at("log_loss"), 0.1);
+  EXPECT_LT(*r.at("calibration_error"), 0.1);
+  EXPECT_LT(*r.at("linear", "accuracy"), 0.65);
+  EXPECT_GT(*r.at("linear", "log_loss"), 0.6);
+  EXPECT_NEAR(*r.at("popularity", "auc"), 0.5, 1e-9);
+  ASSERT_TRUE(r.confusion);
+  uint64_t right = 0, all = 0;
+  for (size_t v = 0; v < 2; ++v) {
+    for (size_t w = 0; w < 2; ++w) {
+      all += r.confusion->counts[v][w];
+      right += v == w ? r.confusion->counts[v][w] : 0;
+    }
+  }
+  EXPECT_EQ(all, 300u);
+  EXPECT_DOUBLE_EQ(static_cast<double>(right) / 300, *r.at("accuracy"));
+}
+
+TEST(EvaluateTarget, ThatIsANumberByItsErrorsBesideALinearModel) {
+  const Report r = report_of_pairs("sum", "same", {.train = pairs_file()});
+  EXPECT_GT(*r.at("r2"), 0.95);
+  EXPECT_LT(*r.at("rmse"), *r.at("linear", "rmse") / 2);
+  EXPECT_LT(*r.at("linear", "rmse"), *r.at("mean", "rmse"));
+  const Report without = report_of_pairs("sum", "same", {});
+  EXPECT_FALSE(without.at("linear", "rmse"));
+  EXPECT_TRUE(has_note(without, Note::Level::kHint, "a linear model is measured"));
 }
 
 TEST(EvaluateRows, ValuesThatTrainingNeverSawAreCounted) {

@@ -52,6 +52,10 @@ class Dataset {
 struct Wishes {
   std::string target{};             // a column that must be there
   std::optional<double> pooling{};  // of all sets and texts
+  // Where nothing else is said, if the target is a number or has at most `few` values:
+  uint64_t few = 0;
+  std::optional<int> knots{};       // of all numbers and dates, if there are rows enough
+  std::optional<double> holdout{};  // as in the settings
 };
 
 struct ReadRequest {

@@ -49,8 +49,58 @@ double Errors::mae() const { return per(sizes_, n_); }
 void AllErrors::add(double guess, double truth) {
   Errors::add(guess, truth);
   sizes_.push_back(std::abs(guess - truth));
+  const double away = truth - mean_;
+  mean_ += away / static_cast<double>(sizes_.size());
+  spread_ += away * (truth - mean_);
+}
+double AllErrors::r2() const {
+  if (!(spread_ > 0)) return std::numeric_limits<double>::quiet_NaN();
+  return 1 - rmse() * rmse() / per(spread_, size());
 }
 double AllErrors::median() const { return middle_of(sizes_); }
+
+void Classes::add(std::span<const double> p, uint32_t truth) {
+  const auto guess = static_cast<size_t>(std::ranges::max_element(p) - p.begin());
+  ++n_;
+  right_ += guess == truth;
+  ++counts_[truth * values_ + guess];
+  surprise_ -= std::log(std::max(p[truth], 1e-15));
+  Bin& bin = bins_[std::min(kBins - 1, static_cast<size_t>(p[guess] * kBins))];
+  ++bin.n;
+  bin.right += guess == truth;
+  bin.p += p[guess];
+  if (values_ == 2) of_first_[truth == 0 ? 0 : 1].push_back(p[0]);
+}
+double Classes::accuracy() const { return per(static_cast<double>(right_), n_); }
+double Classes::log_loss() const { return per(surprise_, n_); }
+double Classes::macro_f1() const {
+  double sum = 0;
+  uint64_t values = 0;
+  for (size_t v = 0; v < values_; ++v) {
+    uint64_t both = 2 * count(v, v), either = 0;  // either: 2 TP + FP + FN
+    for (size_t w = 0; w < values_; ++w) either += count(v, w) + count(w, v);
+    if (either == 0) continue;
+    sum += static_cast<double>(both) / static_cast<double>(either);
+    ++values;
+  }
+  return per(sum, values);
+}
+double Classes::calibration_error() const {
+  double sum = 0;
+  for (const Bin& b : bins_) sum += std::abs(static_cast<double>(b.right) - b.p);
+  return per(sum, n_);
+}
+double Classes::auc() const {
+  const auto& [yes, no] = of_first_;
+  if (yes.empty() || no.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> all(yes);
+  all.insert(all.end(), no.begin(), no.end());
+  const std::vector<double> ranks = mean_ranks(all);
+  const auto n = static_cast<double>(yes.size());
+  const double sum =
+      std::accumulate(ranks.begin(), ranks.begin() + static_cast<int64_t>(yes.size()), 0.0);
+  return (sum - n * (n + 1) / 2) / (n * static_cast<double>(no.size()));
+}
 
 double discount(double rank) { return 1 / std::log2(rank + 2); }
 

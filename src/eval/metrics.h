@@ -27,9 +27,44 @@ class AllErrors : public Errors {
  public:
   void add(double guess, double truth);
   double median() const;
+  double r2() const;  // 1 - mean square / variance of the truth; NaN if that is constant
 
  private:
   std::vector<double> sizes_;
+  double mean_ = 0, spread_ = 0;  // of the truth; spread_: its squares about the mean, summed
+};
+
+// Of guesses at one of so many values, each with its probability. With p_v that of value v:
+//
+//   accuracy = share where the likeliest is the truth     log_loss = mean of -log p_truth
+//   macro_f1 = mean over the values that were true or guessed of 2 TP / (2 TP + FP + FN)
+//   calibration_error = sum over ten bins b of the likeliest's p of
+//                       share of b * |share of b that was right - mean p in b|
+//   auc (two values) = chance that p of the one is higher where it is true; ties count half
+class Classes {
+ public:
+  explicit Classes(size_t values) : counts_(values * values, 0), values_(values) {}
+  void add(std::span<const double> probabilities, uint32_t truth);
+  uint64_t size() const { return n_; }
+  double accuracy() const;
+  double log_loss() const;
+  double macro_f1() const;
+  double calibration_error() const;
+  double auc() const;  // NaN unless both of two values were true
+  uint64_t count(size_t truth, size_t guess) const { return counts_[truth * values_ + guess]; }
+
+ private:
+  static constexpr size_t kBins = 10;
+  struct Bin {
+    uint64_t n = 0, right = 0;
+    double p = 0;
+  };
+  std::vector<uint64_t> counts_;  // by truth and guess
+  size_t values_;
+  Bin bins_[kBins];
+  double surprise_ = 0;
+  uint64_t n_ = 0, right_ = 0;
+  std::vector<double> of_first_[2];  // p of the first of two values, where it is true and not
 };
 
 // What a place in a list is worth, from 1 for the first (rank 0): 1 / log2(rank + 2).

@@ -17,6 +17,45 @@ TEST(Errors, AreRootMeanSquareMeanSizeAndMiddle) {
   EXPECT_EQ(AllErrors().median(), 0);
 }
 
+TEST(Errors, R2IsWhatOfTheVarianceIsExplained) {
+  AllErrors e;
+  for (const double y : {1.0, 2.0, 3.0, 6.0}) e.add(y + (y > 2 ? 1 : 0), y);  // squares: 0 0 1 1
+  EXPECT_NEAR(e.r2(), 1 - 2.0 / 14, 1e-12);  // about the mean 3: 4 1 0 9
+  AllErrors constant;
+  constant.add(1, 2);
+  EXPECT_TRUE(std::isnan(constant.r2()));
+}
+
+// Four rows of two values, by hand.
+TEST(Classes, ByHand) {
+  Classes c(2);
+  const auto add = [&](double p, uint32_t truth) { c.add(std::vector<double>{p, 1 - p}, truth); };
+  add(0.95, 0);
+  add(0.75, 0);
+  add(0.75, 1);
+  add(0.25, 1);
+  EXPECT_EQ(c.size(), 4u);
+  EXPECT_DOUBLE_EQ(c.accuracy(), 0.75);
+  EXPECT_NEAR(c.log_loss(), -(std::log(0.95) + 2 * std::log(0.75) + std::log(0.25)) / 4, 1e-12);
+  // The first: 2 TP, 1 FP. The second: 1 TP, 1 FN.
+  EXPECT_NEAR(c.macro_f1(), (4.0 / 5 + 2.0 / 3) / 2, 1e-12);
+  // Sure by .95: one of one. By .75: two of three.
+  EXPECT_NEAR(c.calibration_error(), (0.05 + 0.25) / 4, 1e-12);
+  // Pairs of a first and a second: .95 over both, .75 over .25 and equal to .75.
+  EXPECT_DOUBLE_EQ(c.auc(), 3.5 / 4);
+  EXPECT_EQ(c.count(1, 0), 1u);
+  EXPECT_EQ(c.count(0, 1), 0u);
+}
+
+TEST(Classes, OfMoreThanTwoHaveNoAucAndCountOnlyWhatOccurs) {
+  Classes c(4);
+  c.add(std::vector<double>{0.7, 0.1, 0.1, 0.1}, 0);
+  c.add(std::vector<double>{0.1, 0.7, 0.1, 0.1}, 1);
+  EXPECT_TRUE(std::isnan(c.auc()));
+  EXPECT_DOUBLE_EQ(c.macro_f1(), 1);
+  EXPECT_NEAR(c.calibration_error(), 0.3, 1e-12);
+}
+
 TEST(PlaceOf, CountsThoseAboveAndHalfOfTheEquals) {
   const std::vector<float> scores{5, 3, 3, 3, 1, 9};
   EXPECT_EQ(place_of(scores, 1, {}).rank, 3);  // two above, one of two equals

@@ -22,6 +22,17 @@ void parse(const std::string& key, const std::string& text, T& value) {
 
 }  // namespace
 
+// A number that may not be there.
+template <class T>
+Parts::Entry Parts::maybe_entry(const std::string& key, std::optional<T>& value) {
+  return {[&] { return value ? fmt::format("{}", *value) : std::string(); },
+          [&](const std::string& t) {
+            value.reset();
+            if (!t.empty()) parse(key, t, value.emplace());
+          },
+          Use::kOptional};
+}
+
 void Parts::settings(const std::string& key, const Section& section) {
   stored_settings(key, section);
 }
@@ -54,13 +65,11 @@ void Parts::flag(const std::string& key, bool& value, Use use) {
 }
 
 void Parts::maybe(const std::string& key, std::optional<uint64_t>& value) {
-  entry(key, {[&] { return value ? fmt::format("{}", *value) : std::string(); },
-              [&](const std::string& t) {
-                uint64_t n = 0;
-                parse(key, t, n);
-                value = n;
-              },
-              Use::kOptional});
+  entry(key, maybe_entry(key, value));
+}
+
+void Parts::maybe(const std::string& key, std::optional<double>& value) {
+  entry(key, maybe_entry(key, value));
 }
 
 void Parts::list(const std::string& key, std::vector<double>& values) {

@@ -55,6 +55,7 @@ class Parts {
   void number(const std::string& key, uint64_t& value, Use use = Use::kFixed);
   void flag(const std::string& key, bool& value, Use use = Use::kFixed);
   void maybe(const std::string& key, std::optional<uint64_t>& value);
+  void maybe(const std::string& key, std::optional<double>& value);
   void list(const std::string& key, std::vector<double>& values);
 
  protected:
@@ -64,6 +65,8 @@ class Parts {
     std::function<void(const std::string&)> set;  // false if it cannot be read
     Use use;
   };
+  template <class T>
+  static Entry maybe_entry(const std::string& key, std::optional<T>& value);
   virtual void entry(const std::string& key, const Entry& entry) = 0;
   virtual void stored_settings(const std::string& key, const Section& section) = 0;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/overlay.h"
 
+#include <cmath>
+
 #include "kernels/rows.h"
 
 namespace kith {
@@ -35,7 +37,14 @@ void Rounds::combine(size_t table, size_t count, RowTable to, const Context& con
         });
         if (x > 0) {  // those of the squares are known now
           each([&](uint32_t block, uint32_t slot) {
-            add_earned_change(overlay(block).copy(slot), base, change, x, one);
+            const float* const copy = overlay(block).copy(slot);
+            const float before = change[to.apart.value_or(0)];
+            add_earned_change(copy, base, change, x, one);
+            if (to.apart) {
+              const float squares = base[x + 1] + change[x + 1];
+              const float share = squares > 0 ? std::sqrt(copy[x + 1] / squares) : 0;
+              change[*to.apart] = before + share * (copy[*to.apart] - base[*to.apart]);
+            }
           });
         }
         add_row(change, base, to.rows.stride);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct RowTable {
   Rows rows;
   float* energy = nullptr;
   Optimiser optimiser = Optimiser::kSgd;  // one whose blocks add_up()
+  std::optional<size_t> apart{};  // of adagrad-row: a column with squares of its own, behind h
 };
 
 // Whether blocks of steps that were taken side by side, from the same state, make up what they

@@ -96,6 +96,28 @@ TEST(Rounds, HoldAdaGradToTheSquaresOfAllBlocks) {
   }
 }
 
+// A bias has squares of its own, behind the row's.
+TEST(Rounds, AColumnApartGoesByItsOwnSquares) {
+  const size_t width = padded(2);
+  Matrix table(1, width + state_width(Optimiser::kRowAdaGrad, width));
+  float* const row = table.view().row(0);
+  row[width] = row[width + 1] = 1;
+  Rounds rounds(1, 1, table.stride());
+  const Context context(2);
+  const RowTable tables[]{{table.view(), nullptr, Optimiser::kRowAdaGrad, 1}};
+  EXPECT_TRUE(rounds.run(2, tables, context, true, [&](size_t b, std::span<RowOverlay> o) {
+    float* const x = o[0].row(0);
+    x[0] += 1;
+    x[1] += b == 0 ? 1.0f : 2.0f;
+    x[width] += 3;                         // 4 of 7
+    x[width + 1] += b == 0 ? 3.0f : 8.0f;  // 4 and 9 of 12
+  }));
+  EXPECT_NEAR(row[0], 2 * std::sqrt(4.0 / 7), 1e-6);
+  EXPECT_NEAR(row[1], std::sqrt(4.0 / 12) + 2 * std::sqrt(9.0 / 12), 1e-6);
+  EXPECT_EQ(row[width], 7);
+  EXPECT_EQ(row[width + 1], 12);
+}
+
 TEST(Rounds, AreWholeOrNothing) {
   Matrix table(4, 4);
   Rounds rounds(1, table.rows(), table.stride());

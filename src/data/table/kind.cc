@@ -141,8 +141,9 @@ class ReadTable final : public DataReader {
         if (c.pooling == Column{}.pooling) c.pooling = request.wishes.pooling.value_or(c.pooling);
       }
     }
-    auto out = std::make_unique<Table>(
-        Table::read(reader, schema, request.keep_all ? 0 : use_.holdout, base, request.on_read));
+    auto out =
+        std::make_unique<Table>(Table::read(reader, schema, request.keep_all ? 0 : use_.holdout,
+                                            base, request.on_read, request.wishes));
     out->describe(std::move(columns), std::move(notes));
     return out;
   }

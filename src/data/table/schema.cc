@@ -29,6 +29,12 @@ std::vector<std::string_view> column_keys() {
 }
 
 template <class T>
+std::string written(const T& value);
+template <class T>
+std::string written(const std::optional<T>& value) {  // only where it is given
+  return written(*value);
+}
+template <class T>
 std::string written(const T& value) {
   if constexpr (std::is_same_v<T, double>) {
     return json_number(value);

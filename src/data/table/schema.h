@@ -32,7 +32,7 @@ struct Column {
   std::vector<std::string> interacts{};  // with these columns only; empty for all
   int64_t min_count = 1;              // values and words seen less often have no row of their own
   int64_t buckets = 0;                // rows for hashed n-grams; 0 for none
-  int knots = 16;                     // number, date: points of the piecewise-linear basis
+  std::optional<int> knots{};         // number, date: points of the piecewise-linear basis
   double pooling = 0.5;               // set, text: the sum of n members is divided by n^pooling
   DateOrder order = DateOrder::kIso;  // date: what 03/04/2020 means
 

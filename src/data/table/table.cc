@@ -17,6 +17,8 @@ namespace kith {
 namespace {
 
 constexpr uint64_t kUsualHoldout = 10000;  // rows, and at most 1 %
+constexpr int kUsualKnots = 16;
+constexpr uint64_t kRowsPerKnot = 100;
 constexpr uint64_t kHoldoutSeed = 0x51ed27;
 constexpr size_t kGrid = 256;               // values kept to predict a number from
 constexpr uint64_t kReportEvery = 1 << 16;  // rows
@@ -109,7 +111,8 @@ class TableBuilder {
     }
   }
 
-  Table read(std::optional<double> holdout, const std::function<void(uint64_t, double)>& on_read) {
+  Table read(std::optional<double> holdout, const std::function<void(uint64_t, double)>& on_read,
+             const Wishes& wishes) {
     std::vector<Cell> cells;
     const size_t n = build_.size();
     for (; reader_.next(cells); ++t_.rows_) {
@@ -134,11 +137,17 @@ class TableBuilder {
     }
     count();
     order_names();
-    for (size_t g = 0; g < n; ++g) learn_basis(g);
+    const bool few = target_is_of_few(wishes);
+    int knots = kUsualKnots;
+    if (few) {  // where there are rows enough to tell one from the next
+      const auto most = static_cast<int>(std::min<uint64_t>(t_.rows_ / kRowsPerKnot, 1024));
+      knots = std::max(knots, std::min(wishes.knots.value_or(knots), most));
+    }
+    for (size_t g = 0; g < n; ++g) learn_basis(g, knots);
     t_.encoding_.check_size();
     // Only now is it known how many rows each space has, and so where the next begins.
     for (size_t g = 0; g < n; ++g) encode_entities(g);
-    take_held_out(holdout);
+    take_held_out(holdout ? holdout : few ? wishes.holdout : std::nullopt);
     fingerprint();
     return std::move(t_);
   }
@@ -327,14 +336,15 @@ class TableBuilder {
     }
   }
 
-  void learn_basis(size_t g) {
+  void learn_basis(size_t g, int usual_knots) {
     Group& group = t_.encoding_.groups[g];
     Build& b = build_[g];
     Entities& e = t_.entities_[g];
     ValueSpace& s = space(g);
     if (group.numeric()) {
       if (group.knots.empty()) {
-        group.knots = knots_of(b.numbers, e.counts, static_cast<size_t>(group.column.knots));
+        group.knots = knots_of(b.numbers, e.counts,
+                               static_cast<size_t>(group.column.knots.value_or(usual_knots)));
       }
       keep_grid(group, b.numbers, e.counts);
     } else if (group.column.type == ColumnType::kVector && group.mean.empty()) {
@@ -465,6 +475,15 @@ class TableBuilder {
     }
   }
 
+  // Whether there is a target that is a number, or has few values.
+  bool target_is_of_few(const Wishes& wishes) const {
+    const size_t g = wishes.target.empty() ? Encoding::npos : t_.encoding_.find(wishes.target);
+    if (g == Encoding::npos) return false;
+    const Group& group = t_.encoding_.groups[g];
+    return group.numeric() ||
+           (group.named() && t_.encoding_.spaces[group.space].names.size() <= wishes.few);
+  }
+
   // A fixed rule picks them, so the same table always loses the same rows.
   void take_held_out(std::optional<double> holdout) {
     const size_t n = build_.size();
@@ -520,8 +539,9 @@ class TableBuilder {
 };
 
 Table Table::read(TableReader& reader, const Schema& schema, std::optional<double> holdout,
-                  const Encoding* base, const std::function<void(uint64_t, double)>& on_read) {
-  return TableBuilder(reader, schema, base).read(holdout, on_read);
+                  const Encoding* base, const std::function<void(uint64_t, double)>& on_read,
+                  const Wishes& wishes) {
+  return TableBuilder(reader, schema, base).read(holdout, on_read, wishes);
 }
 
 }  // namespace kith

@@ -75,11 +75,13 @@ class Table final : public Dataset {
 
   // Reads everything once. `base`: an encoding to go on with; its values keep their numbers and new
   // ones follow, its knots stay. Columns of type ignore take no part. `holdout`: as in TableUse.
-  // `on_read(bytes, share)` is called now and then. Error(kInput) if there is
-  // no row, fewer than two columns that take part, or a column without any value.
+  // `on_read(bytes, share)` is called now and then. Of the wishes: those for a target.
+  // Error(kInput) if there is no row, fewer than two columns that take part, or a column without
+  // any value.
   static Table read(TableReader& reader, const Schema& schema, std::optional<double> holdout,
                     const Encoding* base = nullptr,
-                    const std::function<void(uint64_t, double)>& on_read = {});
+                    const std::function<void(uint64_t, double)>& on_read = {},
+                    const Wishes& wishes = {});
 
   // Dataset
   static const DataKind& data_kind();
@@ -102,6 +104,10 @@ class Table final : public Dataset {
   uint64_t held_out() const { return held_out_ids_.size() / groups(); }
   std::span<const uint32_t> held_out_row(uint64_t r) const {
     return {&held_out_ids_[r * groups()], groups()};
+  }
+  // The rows to train on, and behind them those held out.
+  std::span<const uint32_t> any_row(uint64_t r) const {
+    return r < rows_ ? row(r) : held_out_row(r - rows_);
   }
   const Entities& entities(size_t group) const { return entities_[group]; }
 

@@ -222,5 +222,33 @@ TEST(Encoding, SaysWhatACellIsNot) {
               message_of(ErrorKind::kUsage, [&] { t.encoding().group("like"); }));
 }
 
+// A target that is a number or has few values is watched by more rows, and asked of finer curves.
+TEST(Table, WishesForATargetOfFewValuesAreHeeded) {
+  std::string csv = "kind,id,size\n";
+  for (int i = 0; i < 3000; ++i) csv += fmt::format("k{},i{},{}\n", i % 4, i % 50, i * 37 % 3000);
+  const std::string schema = R"({"columns": [{"name": "kind", "type": "category"},
+    {"name": "id", "type": "category"}, {"name": "size", "type": "number"}]})";
+  const auto read = [&](const std::string& target, std::optional<double> holdout,
+                        const std::string& columns) {
+    SampledTable reader(read_text_table(memory_source(csv, 1 << 20), "t", {}));
+    const Wishes wishes{.target = target, .few = 4, .knots = 128, .holdout = 0.1};
+    return Table::read(reader, schema_from_json(columns, "schema"), holdout, nullptr, {}, wishes);
+  };
+  for (const char* target : {"kind", "size"}) {
+    const Table few = read(target, std::nullopt, schema);
+    EXPECT_NEAR(static_cast<double>(few.held_out()), 300, 60) << target;
+    EXPECT_EQ(few.encoding().groups[2].knots.size(), 30u) << target;  // one for 100 rows
+  }
+  for (const char* target : {"id", ""}) {
+    const Table many = read(target, std::nullopt, schema);
+    EXPECT_LE(many.held_out(), 30u) << target;
+    EXPECT_EQ(many.encoding().groups[2].knots.size(), 16u) << target;
+  }
+  EXPECT_EQ(read("kind", 0, schema).held_out(), 0u);  // the user's word comes first
+  std::string own = schema;
+  own.insert(own.rfind('}', own.size() - 3), R"(, "knots": 5)");
+  EXPECT_EQ(read("kind", 0, own).encoding().groups[2].knots.size(), 5u);
+}
+
 }  // namespace
 }  // namespace kith

@@ -31,28 +31,30 @@ struct Config {
   std::optional<bool> biases{};
   bool pair_weights = false;
   std::optional<Optimiser> optimiser{};
-  double l2 = 0;
+  std::optional<double> l2{};
   std::optional<double> init{};
-  int early_stop = 0;
+  std::optional<int> early_stop{};
   bool paper = false;
 
   static constexpr std::tuple fields{
       field("dim", &Config::dim, "length of each vector").between(0, 4096).automatic("100"),
       field("epochs", &Config::epochs, "passes over the table")
           .between(1, 10000)
-          .automatic("5 to 40, fewer for long ones")
+          .automatic("5 to 40, fewer for long ones; with a target 15 to 200, at most")
           .formerly("epochs", 0),
       field("lr", &Config::lr, "first learning rate, falls linearly")
           .between(0, 100)
           .tuned(0.01, 0.5)
-          .automatic("0.1; 0.01 for momentum, nesterov and adam"),
+          .automatic("0.1; with a target 0.05, if it is a number 0.03, if it is one of two values "
+                     "0.01; 0.01 for momentum, nesterov and adam"),
       field("negatives", &Config::negatives, "noise values per true one")
           .between(1, 1000)
-          .automatic("20"),
+          .automatic("20; with a target of up to 4,096 values: all of them"),
       field("loss", &Config::loss, "what is asked of scores; see the model's page")
           .among(Loss::kSoftmax, Loss::kNce, Loss::kNs, Loss::kSquared, Loss::kAbsolute,
                  Loss::kHuber, Loss::kTukey, Loss::kLogistic, Loss::kHinge)
-          .automatic("softmax, or squared for a target that is a number"),
+          .automatic(
+              "softmax; squared for a target that is a number, logistic for one of two values"),
       field("target", &Config::target, "learn to predict this column; else all of them"),
       field("mix", &Config::mix, "with a target: share of the work for the other columns")
           .between(0, 1),
@@ -62,7 +64,7 @@ struct Config {
       field("alpha2", &Config::alpha2, "... by a value drawn by count^alpha2").between(0, 1),
       field("dropout", &Config::dropout, "softmax: leave out each other group by this chance")
           .between(0, 0.99)
-          .automatic("0.5"),
+          .automatic("0.5; 0 with a target"),
       field("intercepts", &Config::intercepts, "nce, ns: one for each group, or for all")
           .automatic("group"),
       field("biases", &Config::biases, "a number for each value beside its vector")
@@ -70,14 +72,16 @@ struct Config {
       field("pair-weights", &Config::pair_weights, "learn a weight for each pair of groups"),
       field("optimiser", &Config::optimiser, "how rows move along their gradients")
           .automatic("adagrad-row"),
-      field("l2", &Config::l2, "strength of L2 regularisation of what a step touches")
-          .between(0, 1e6),
+      field("l2", &Config::l2, "penalty on the squares of each value's vector")
+          .between(0, 1e6)
+          .automatic("30 with a target that is a number, else 0"),
       field("init", &Config::init, "standard deviation of the first vectors")
           .between(0, 10)
-          .automatic("0.1"),
+          .automatic("0.1; 0.01 with a target that is a number or one of two values"),
       field("early-stop", &Config::early_stop,
             "stop after so many epochs without a better held-out loss; 0 for never")
-          .between(0, 1000),
+          .between(0, 1000)
+          .automatic("5 with a target that is a number or has few values, else 0"),
       field("paper", &Config::paper,
             "the published setting where nothing else is said: nce, dim 50, 5 negatives, sums, one "
             "intercept, no biases"),

@@ -45,6 +45,9 @@ struct PrivateRows {
   void prefetch(uint32_t) const {}
 };
 
+constexpr float kBiasRate = 10;   // of a bias that is apart, in units of lr
+constexpr float kBiasL2 = 0.15f;  // ... and of l2
+
 template <class Access, Optimiser kOptimiser>
 class Learner {
  public:
@@ -87,21 +90,37 @@ class Learner {
     for (const Feature& f : features) axpy(f.weight, access_.row(f.row), out, width_);
   }
 
-  // The rows of a bag move along coef * g, each by its weight.
-  void move(size_t group, uint32_t entity, float coef, const float* g) {
+  // The rows of a bag move along coef * g, each by its weight; and, if they are of the example and
+  // no noise, towards 0 by their l2.
+  void move(size_t group, uint32_t entity, float coef, float* g, bool true_one = true) {
     if (coef == 0) return;
     Feature one;
+    const float along_bias = p_.apart ? std::exchange(g[p_.dim], 0.0f) : 0;
     const float square = mean_square(g);
+    // A number's biases are a curve, whose neighbours hold one another: towards 0 is nowhere.
+    const bool curve = p_.table->entities(group).numbers.size() > 0;
     for (const Feature& f : p_.table->entities(group).bag(entity, one)) {
       float* const row = access_.row(f.row);
       const float along = coef * f.weight;
+      const float l2 = true_one && !p_.rarity.empty() ? p_.l2 * p_.rarity[f.row] : 0;
+      step_.l2 = l2;
+      if (p_.apart) move_bias(row, along * along_bias + (curve ? 0 : kBiasL2 * l2 * row[p_.dim]));
       optimise<kOptimiser>(row, width_, g, along, whole_square(row, g, along, square), step_);
     }
+    if (p_.apart) g[p_.dim] = along_bias;
+  }
+
+  // A bias that is apart moves by adagrad, faster than the numbers of a vector: they grow by one
+  // another, and what a bias can explain they need not.
+  void move_bias(float* row, float slope) {
+    float& squares = row[width_ + 1];
+    squares += slope * slope;
+    row[p_.dim] -= kBiasRate * step_.lr * slope / (std::sqrt(squares) + step_.delta);
   }
 
   float mean_square(const float* g) const {
     if constexpr (kOptimiser != Optimiser::kRowAdaGrad) return 0;
-    return dot(g, g, width_) / static_cast<float>(p_.dim + p_.biases);
+    return dot(g, g, width_) / static_cast<float>(numbers());
   }
   // The mean square of coef g + l2 x, from that of g.
   float whole_square(const float* x, const float* g, float coef, float square) const {
@@ -109,8 +128,9 @@ class Learner {
     const float own = coef * coef * square;
     if (step_.l2 == 0) return own;
     const float more = 2 * coef * dot(g, x, width_) + step_.l2 * dot(x, x, width_);
-    return std::max(0.0f, own + step_.l2 * more / static_cast<float>(p_.dim + p_.biases));
+    return std::max(0.0f, own + step_.l2 * more / static_cast<float>(numbers()));
   }
+  size_t numbers() const { return std::max<size_t>(1, p_.dim + (p_.biases && !p_.apart)); }
 
   // The vectors of the groups that are context: s_.phi, s_.present. Biases are taken out of them
   // and added up in `bias`.
@@ -155,10 +175,10 @@ class Learner {
     return total;
   }
 
-  void move_dense(float& value, float slope) {
+  void move_dense(float& value, float slope, float rate = 1) {
     float& squares = dense_.squares(value);
     squares += slope * slope;
-    value -= step_.lr * slope / (std::sqrt(squares) + step_.delta);
+    value -= rate * step_.lr * slope / (std::sqrt(squares) + step_.delta);
   }
   void move_pair(size_t i, size_t j, float slope) {
     if (!p_.learn_pairs) return;
@@ -256,12 +276,12 @@ class Learner {
     const float loss = slopes(x, rest);
     if (step_.lr == 0) return loss;
     std::fill_n(gathered_, width_, 0.0f);
-    if (rows && kOptimiser == Optimiser::kRowAdaGrad && step_.l2 == 0) {
+    if (rows && kOptimiser == Optimiser::kRowAdaGrad && p_.l2 == 0 && !p_.apart) {
       move_rows(z, n);
     } else {
       for (size_t i = 0; i < n; ++i) axpy(z[i], s_.rows[i], gathered_, width_);
       for (size_t i = 0; i < n; ++i) {
-        move(g, i == 0 ? x.entity : x.noise[i - 1], z[i], c_);
+        move(g, i == 0 ? x.entity : x.noise[i - 1], z[i], c_, i == 0);
       }
     }
     float sum = 0;
@@ -416,7 +436,7 @@ class Learner {
           if (b != a) axpy(weight_of(unit, a, b), tuple(i, b, m), own_, width_);
         }
         if (p_.biases) own_[p_.dim] = 1;
-        move(unit.groups[a], who, z[i], own_);
+        move(unit.groups[a], who, z[i], own_, i == 0);
       }
     }
     if (p_.learn_pairs) move_joint_pairs(unit, z, n);
@@ -463,7 +483,9 @@ class Learner {
       move(j, x.row[j], at.slope, own_);
       if (p_.learn_pairs) move_pairs_before(j, at.slope);
     }
-    if (p_.intercepts != Intercepts::kNone) move_dense(dense_.intercept(p_.units.size()), at.slope);
+    if (p_.intercepts != Intercepts::kNone) {
+      move_dense(dense_.intercept(p_.units.size()), at.slope, p_.apart ? kBiasRate : 1);
+    }
     return at.loss;
   }
 
@@ -487,7 +509,7 @@ Tally block(const Problem& problem, Work& work, Access access, Dense dense, Scra
     while (next < work.rows.size() && drawn - learned < kAhead) {
       Example& x = scratch.ahead[drawn % kAhead];
       const uint64_t row = work.rows[next++];
-      if (!draw(problem, problem.table->row(row).data(), row, work.rng, x)) continue;
+      if (!draw(problem, problem.table->any_row(row).data(), row, work.rng, x)) continue;
       learner.prefetch(x);
       ++drawn;
     }

@@ -34,6 +34,8 @@ struct Unit {
   double probability = 0;  // Q1
   AliasSampler noise;      // Q2
   std::vector<float> log_noise;
+  // Every value that rows have, if all of them are scored and none is drawn: the exact softmax.
+  std::vector<uint32_t> all;
   // Of several groups: the entity of each, by tuple; and the tuple of each row.
   std::vector<uint32_t> tuples;
   std::vector<uint32_t> of_row;
@@ -52,13 +54,16 @@ struct Problem {
   float dropout = 0;
   Optimiser optimiser = Optimiser::kRowAdaGrad;
   Step step;
-  bool uniform = true;  // all pair weights are 1 and stay so
+  float l2 = 0;               // of the sum over all rows of their squares, beside that of losses
+  std::vector<float> rarity;  // by row: a step that holds it has this share of its l2; none: no l2
+  bool uniform = true;        // all pair weights are 1 and stay so
   bool learn_pairs = false;
   Intercepts intercepts = Intercepts::kGroup;
   std::vector<Unit> units;
   std::vector<uint32_t> unit_of;     // by group; kNoRow for one that is never replaced
   AliasSampler choose;               // Q1 over units, and `units.size()` for the head
   uint32_t target = kNoRow;          // the group of a head: no context of anything
+  bool apart = false;                // a bias has a sum of squares of its own, behind its row's
   std::vector<float> target_values;  // by entity of the target, standardised
 };
 

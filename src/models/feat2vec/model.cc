@@ -11,6 +11,10 @@
 namespace kith::feat2vec {
 namespace {
 
+// With a target: numbers as fine curves, and rows enough to tell when to stop.
+constexpr int kKnots = 128;
+constexpr double kHoldout = 0.1;
+
 // The vectors of the names of a column that are no single rows: hashed n-grams belong to them.
 class BagVectors final : public Vectors {
  public:
@@ -56,6 +60,11 @@ Wishes Feat2Vec::wishes() const {
   Wishes out;
   out.target = config_.target;
   if (config_.paper) out.pooling = 0;  // plain sums
+  if (!config_.target.empty() && !config_.paper) {
+    out.knots = kKnots;
+    out.holdout = kHoldout;
+    out.few = kMostExact;
+  }
   return out;
 }
 
@@ -143,22 +152,40 @@ void Feat2Vec::grow(const Table& table, uint64_t seed) {
       take(from.names.size() + i, to.names.size() + i);
     }
   }
+  continued_ = !old.spaces.empty();
   initialise(seed);
   if (dense.size() == dense_.size()) dense_ = dense;
 }
 
-void Feat2Vec::see(CellEncoder& encoder, std::span<const Cell> cells, SeenRow& out) const {
+void Feat2Vec::clear(SeenRow& out) const {
   const size_t n = encoding_.groups.size(), cols = std::max<size_t>(1, dim() + biases());
   if (out.vectors.rows() != n || out.vectors.cols() != cols) out.vectors = Matrix(n, cols);
   out.present.assign(n, 0);
   out.bias.assign(n, 0.0f);
   for (size_t g = 0; g < n; ++g) {
     std::fill_n(out.vectors.view().row(g), out.vectors.stride(), 0.0f);
+  }
+}
+
+void Feat2Vec::take(size_t g, std::span<const Feature> bag, SeenRow& out) const {
+  out.present[g] = 1;
+  add_bag(bag, theta_.view(), width(), out.vectors.view().row(g));
+  if (*used_.biases) out.bias[g] = std::exchange(out.vectors.row(g)[dim()], 0.0f);
+}
+
+void Feat2Vec::see(CellEncoder& encoder, std::span<const Cell> cells, SeenRow& out) const {
+  clear(out);
+  for (size_t g = 0; g < encoding_.groups.size(); ++g) {
     out.bag.clear();
-    if (!encoder.encode(g, cells[g], out.bag)) continue;
-    out.present[g] = 1;
-    add_bag(out.bag, theta_.view(), width(), out.vectors.view().row(g));
-    if (*used_.biases) out.bias[g] = std::exchange(out.vectors.row(g)[dim()], 0.0f);
+    if (encoder.encode(g, cells[g], out.bag)) take(g, out.bag, out);
+  }
+}
+
+void Feat2Vec::see_entities(const Table& table, std::span<const uint32_t> row, SeenRow& out) const {
+  clear(out);
+  Feature one{};
+  for (size_t g = 0; g < row.size(); ++g) {
+    if (row[g] != kNoEntity && g != target()) take(g, table.entities(g).bag(row[g], one), out);
   }
 }
 
@@ -170,6 +197,9 @@ std::vector<float> Feat2Vec::context(const SeenRow& row, size_t group) const {
     for (size_t k = 0; k < dim(); ++k) out[k] += weight * row.vectors.row(j)[k];
   }
   if (*used_.biases) out[dim()] = 1;
+  if (group == target() && sharpness_) {
+    for (float& x : out) x *= static_cast<float>(*sharpness_);
+  }
   return out;
 }
 
@@ -190,8 +220,9 @@ double Feat2Vec::target_value(const SeenRow& row) const {
       if (b != t) score += pair_score(row, a, b);
     }
   }
-  if (*used_.loss == Loss::kLogistic) return 1 / (1 + std::exp(-score));
-  return target_mean_ + target_scale_ * score;
+  if (*used_.loss == Loss::kLogistic) return 1 / (1 + std::exp(-score * sharpness_.value_or(1)));
+  const double value = target_mean_ + target_scale_ * score;
+  return std::min(std::max(value, target_low_.value_or(value)), target_high_.value_or(value));
 }
 
 // One number says how far the row is on the side of one of two values.

@@ -76,6 +76,13 @@ class Feat2Vec final : public Learns<Table>,
   void initialise_row(uint64_t seed, size_t row);
   // Files of version 0.1 have rows without adam's count of steps.
   void take_old_rows();
+  void clear(SeenRow& row) const;
+  void take(size_t group, std::span<const Feature> bag, SeenRow& row) const;
+  // A row of a table that was read, the target left out.
+  void see_entities(const Table& table, std::span<const uint32_t> row, SeenRow& out) const;
+  // By how much scores of the target's values must be multiplied for the held-out rows to be as
+  // likely as they can: then what is called 80 % comes true in 80 of 100.
+  void calibrate(const Table& table, const Context& context);
   // The target's numbers as the head sees them.
   void scale_target(const Table& table, Problem& problem);
   std::vector<double> class_values(const Group& group, const Entities& entities);
@@ -96,11 +103,14 @@ class Feat2Vec final : public Learns<Table>,
   std::vector<float> dense_;  // see kernel.h
   uint64_t units_ = 0;
   double target_mean_ = 0, target_scale_ = 1;
+  std::optional<double> target_low_, target_high_;  // the least and the largest that was seen
+  std::optional<double> sharpness_;                 // see calibrate(); of an old file: 1
   std::string target_yes_;          // of a target of two values: the one that counts as 1
   std::vector<Matrix> maps_;        // by space; empty for one that has no names
   uint64_t steps_ = 0, pairs_ = 0;  // pairs: of a row and a noise value
   // Rows that came from an earlier run: a restart must not reset them.
   std::vector<uint8_t> learned_;
+  bool continued_ = false;  // whether there are such rows
 };
 
 }  // namespace kith::feat2vec

@@ -118,6 +118,7 @@ TEST(Feat2Vec, LinearRegressionIsASpecialCase) {
     model.config().target = "y";
     model.config().loss = loss;
     model.config().epochs = 300;
+    model.config().l2 = 0;
     train(model, table);
     for (const double x : {0.5, 3.3, 9.0}) {
       const std::string cell = fmt::format("{}", x);
@@ -154,6 +155,7 @@ TEST(Feat2Vec, MatrixFactorisationIsASpecialCase) {
   model.config().dim = 4;
   model.config().target = "rating";
   model.config().epochs = 300;
+  model.config().l2 = 0;
   train(model, table);
   double squares = 0, n = 0, spread = 0;
   for (size_t u = 0; u < users.size(); ++u) {

@@ -84,8 +84,13 @@ void Feat2Vec::visit(Parts& parts) {
   parts.number("target.mean", target_mean_);
   parts.number("target.scale", target_scale_);
   parts.text("target.yes", target_yes_);
+  parts.maybe("target.low", target_low_);
+  parts.maybe("target.high", target_high_);
+  parts.maybe("target.sharpness", sharpness_);
+  parts.flag("progress.continued", continued_, Use::kRun);
   parts.check(units_ <= encoding_.groups.size() && std::isfinite(target_mean_) &&
-                  std::isfinite(target_scale_) && fits_target(used_, encoding_),
+                  std::isfinite(target_scale_) && fits_target(used_, encoding_) &&
+                  sharpness_.value_or(1) > 0,
               "the target does not fit the columns");
   parts.number("progress.steps", steps_);
   parts.number("progress.pairs", pairs_);

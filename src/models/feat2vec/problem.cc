@@ -28,7 +28,7 @@ void build_tuples(const Table& table, Unit& unit, std::vector<uint64_t>& counts)
   std::vector<uint32_t> tuple(unit.groups.size());
   const uint64_t rows = table.rows(), all = rows + table.held_out();
   for (uint64_t r = 0; r < all; ++r) {
-    const auto row = r < rows ? table.row(r) : table.held_out_row(r - rows);
+    const auto row = table.any_row(r);
     bool any = false;
     for (size_t a = 0; a < tuple.size(); ++a) {
       tuple[a] = row[unit.groups[a]];
@@ -46,6 +46,14 @@ void build_tuples(const Table& table, Unit& unit, std::vector<uint64_t>& counts)
     counts[at->second] += r < rows;
     unit.of_row.push_back(at->second);
   }
+}
+
+// Scores all values instead of drawing some.
+void take_all(Unit& unit, std::span<const uint64_t> counts) {
+  for (uint32_t v = 0; v < counts.size(); ++v) {
+    if (counts[v] > 0) unit.all.push_back(v);
+  }
+  unit.log_noise.assign(counts.size(), 0.0f);
 }
 
 // False if there is nothing to draw.
@@ -67,30 +75,100 @@ bool set_noise(Unit& unit, std::span<const uint64_t> counts, double alpha) {
 
 }  // namespace
 
+namespace {
+
+// What is learned, which decides what settings are usual.
+enum class Task {
+  kRows,    // all columns from one another
+  kMany,    // a target of many values, by noise
+  kFew,     // a target of few values: all of them are scored
+  kTwo,     // a target of two values, by the score of the row
+  kNumber,  // a target that is a number, by the score of the row
+};
+
+Task task_of(const Config& config, const Encoding& encoding) {
+  if (config.target.empty()) return Task::kRows;
+  const Group& group = encoding.groups[encoding.group(config.target)];
+  const bool by_score = config.loss && is_head(*config.loss);
+  if (config.loss && !by_score && *config.loss != Loss::kSoftmax) return Task::kMany;
+  if (by_score && is_of_classes(*config.loss)) return Task::kTwo;
+  if (group.numeric()) return config.loss == Loss::kSoftmax ? Task::kMany : Task::kNumber;
+  if (by_score) return Task::kTwo;
+  if (config.paper || config.negatives) return Task::kMany;
+  const ColumnType type = group.column.type;
+  const ValueSpace& space = encoding.spaces[group.space];
+  if (type != ColumnType::kCategory && type != ColumnType::kBoolean) return Task::kMany;
+  if (space.names.size() == 2 && !config.loss) return Task::kTwo;
+  return space.buckets == 0 && space.names.size() <= kMostExact ? Task::kFew : Task::kMany;
+}
+
+struct Usual {
+  double lr, init, dropout, l2;
+  int early_stop;
+  uint64_t rows, least, most;  // epochs: about so many rows in all, within limits
+};
+
+// A short table is seen often, a long one a few times; more often where what is held out says when
+// it is enough. Found on tables of films, people, questions, reviews and ratings: see
+// bench/RESULTS.md.
+Usual usual_for(Task task) {
+  constexpr uint64_t kMillion = 1000000;
+  switch (task) {
+    case Task::kFew:
+      return {0.05, 0.1, 0, 0, 5, 3 * kMillion, 15, 200};
+    case Task::kTwo:
+      return {0.01, 0.01, 0, 0, 5, 3 * kMillion, 15, 200};
+    case Task::kNumber:
+      return {0.03, 0.01, 0, 30, 5, kMillion, 15, 40};
+    case Task::kRows:
+    case Task::kMany:
+      break;
+  }
+  return {0.1, 0.1, 0.5, 0, 0, kMillion, 5, 40};
+}
+
+}  // namespace
+
+bool scores_all(const Config& config, const Encoding& encoding) {
+  return task_of(config, encoding) == Task::kFew;
+}
+
+int noise_values(const Config& config) { return config.negatives.value_or(config.paper ? 5 : 20); }
+
 Config resolved(const Config& config, const Encoding& encoding, uint64_t rows) {
-  // A short table is seen often, a long one a few times: about a million rows in all.
-  constexpr uint64_t kRowsWanted = 1000000, kLeast = 5, kMost = 40;
+  const Task task = task_of(config, encoding);
   Config out = config;
   const auto usual = [](auto& setting, auto value) { setting = setting.value_or(value); };
   const bool paper = out.paper;
+  Usual at = usual_for(paper ? Task::kRows : task);
+  usual(out.early_stop, at.early_stop);
+  if (*out.early_stop == 0) {
+    const Usual unwatched = usual_for(Task::kRows);
+    at.rows = unwatched.rows;
+    at.least = unwatched.least;
+    at.most = unwatched.most;
+  }
   usual(out.epochs,
-        static_cast<int>(std::clamp(kRowsWanted / std::max<uint64_t>(1, rows), kLeast, kMost)));
+        static_cast<int>(std::clamp(at.rows / std::max<uint64_t>(1, rows), at.least, at.most)));
   usual(out.dim, paper ? 50 : 100);
-  usual(out.negatives, paper ? 5 : 20);
+  if (task != Task::kFew) out.negatives = noise_values(out);
   usual(out.alpha1, paper ? 0.75 : 0.5);
-  usual(out.init, paper ? 0.05 : 0.1);
-  usual(out.dropout, paper ? 0.0 : 0.5);
+  usual(out.init, paper ? 0.05 : at.init);
+  usual(out.dropout, paper ? 0.0 : at.dropout);
   usual(out.intercepts, paper ? Intercepts::kOne : Intercepts::kGroup);
   usual(out.biases, !paper);
   usual(out.optimiser, paper ? Optimiser::kAdaGrad : Optimiser::kRowAdaGrad);
-  usual(out.lr, keeps_going(*out.optimiser) ? 0.01 : 0.1);
+  usual(out.lr, keeps_going(*out.optimiser) ? 0.01 : at.lr);
+  usual(out.l2, at.l2);
   if (out.mix > 0 && out.target.empty()) {
     throw fault(ErrorKind::kUsage,
                 "--mix shares the work between a target and the rest; name the "
                 "target with --target");
   }
-  const bool number = !out.target.empty() && encoding.groups[encoding.group(out.target)].numeric();
-  usual(out.loss, paper ? Loss::kNce : number ? Loss::kSquared : Loss::kSoftmax);
+  usual(out.loss, task == Task::kNumber && !paper ? Loss::kSquared
+                  : task == Task::kTwo && !paper  ? Loss::kLogistic
+                  : paper                         ? Loss::kNce
+                                                  : Loss::kSoftmax);
   if (is_head(*out.loss)) {
     if (out.target.empty()) {
       throw fault(ErrorKind::kUsage,
@@ -171,6 +249,27 @@ std::vector<double> shares_of_units(Problem& p, const Table& table, const Config
 
 }  // namespace
 
+namespace {
+
+// By row: one over the rows of the table that it is part of, as far as it is.
+std::vector<float> rarity_of_rows(const Table& table) {
+  std::vector<double> seen(table.encoding().rows(), 0);
+  for (size_t g = 0; g < table.groups(); ++g) {
+    const Entities& e = table.entities(g);
+    Feature one{};
+    for (uint32_t i = 0; i < e.size; ++i) {
+      for (const Feature& f : e.bag(i, one)) {
+        seen[f.row] += static_cast<double>(e.counts[i]) * std::abs(f.weight);
+      }
+    }
+  }
+  std::vector<float> out;
+  for (const double s : seen) out.push_back(static_cast<float>(1 / std::max(s, 1.0)));
+  return out;
+}
+
+}  // namespace
+
 Problem make_problem(const Table& table, const Config& config) {
   const Encoding& encoding = table.encoding();
   const size_t n = encoding.groups.size();
@@ -181,10 +280,11 @@ Problem make_problem(const Table& table, const Config& config) {
   p.biases = *config.biases;
   p.width = padded(p.dim + p.biases);
   p.loss = is_head(*config.loss) ? Loss::kSoftmax : *config.loss;
-  p.negatives = *config.negatives;
+  p.negatives = noise_values(config);
   p.dropout = p.loss == Loss::kSoftmax ? static_cast<float>(*config.dropout) : 0;
   p.optimiser = *config.optimiser;
-  p.step.l2 = static_cast<float>(config.l2);
+  p.l2 = static_cast<float>(*config.l2);
+  if (p.l2 > 0) p.rarity = rarity_of_rows(table);
   p.learn_pairs = config.pair_weights;
   p.intercepts = *config.intercepts;
   const std::vector<float> pairs = first_pairs(encoding);
@@ -207,7 +307,13 @@ Problem make_problem(const Table& table, const Config& config) {
     if (!there) {
       throw fault(ErrorKind::kInput, "the target {} has no value in these rows", config.target);
     }
-    if (!head) q1[p.unit_of[target]] += 1 - config.mix;
+    if (!head) {
+      Unit& unit = p.units[p.unit_of[target]];
+      q1[p.unit_of[target]] += 1 - config.mix;
+      if (unit.groups.size() == 1 && scores_all(config, encoding)) {
+        take_all(unit, table.entities(target).counts);
+      }
+    }
   }
   for (size_t u = 0; u < p.units.size(); ++u) p.units[u].probability = q1[u];
   q1.push_back(head ? 1 - config.mix : 0);
@@ -218,6 +324,7 @@ Problem make_problem(const Table& table, const Config& config) {
   if (head) {
     p.target = static_cast<uint32_t>(target);
     p.head = *config.loss;
+    p.apart = p.optimiser == Optimiser::kRowAdaGrad;
   }
   return p;
 }
@@ -266,15 +373,21 @@ bool draw(const Problem& p, const uint32_t* row, uint64_t index, Rng& rng, Examp
   }
   if (head) return true;
   const Unit& unit = p.units[out.unit];
+  for (const uint32_t id : unit.all) {
+    if (id != out.entity) out.noise.push_back(id);
+  }
+  if (!unit.all.empty()) return true;
   out.noise.resize(static_cast<size_t>(p.negatives));
   for (uint32_t& id : out.noise) id = unit.noise.draw(rng);
   return true;
 }
 
 Scratch::Scratch(const Problem& p) : phi(p.groups, p.width), sums(3, p.width), present(p.groups) {
-  const auto values = static_cast<size_t>(p.negatives) + 1;
-  size_t members = 1;
-  for (const Unit& unit : p.units) members = std::max(members, unit.groups.size());
+  size_t members = 1, values = static_cast<size_t>(p.negatives) + 1;
+  for (const Unit& unit : p.units) {
+    members = std::max(members, unit.groups.size());
+    values = std::max(values, unit.all.size() + 1);
+  }
   candidates = Matrix((values + 1) * members, p.width);
   logits = Matrix(2, values + kRowPad);
   rows.resize(values);

@@ -13,6 +13,14 @@ namespace kith::feat2vec {
 // go together.
 Config resolved(const Config& config, const Encoding& encoding, uint64_t rows = 0);
 
+constexpr size_t kMostExact = 4096;  // values of a target that are all scored
+// Whether all values of the target are scored, so that none need be drawn. `config` is as given or
+// resolved.
+bool scores_all(const Config& config, const Encoding& encoding);
+
+// Noise values per true one, where they are drawn.
+int noise_values(const Config& config);
+
 // Pair weights before any is learned, groups x groups: the product of the columns' weights, 0 where
 // the schema says that two do not interact.
 std::vector<float> first_pairs(const Encoding& encoding);

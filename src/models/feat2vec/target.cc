@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/error.h"
 #include "data/table/cells.h"
@@ -79,7 +80,84 @@ std::vector<double> Feat2Vec::number_values(const Entities& e) {
     if (deviation > 0) spread = deviation;
   }
   target_scale_ = spread > 0 ? spread : 1;
+  target_low_ = *std::ranges::min_element(y);
+  target_high_ = *std::ranges::max_element(y);
   return y;
+}
+
+namespace {
+
+// The least of a function that falls and then rises, to within `near`.
+template <class F>
+double least(const F& f, double low, double high, double near) {
+  constexpr double kGolden = 0.6180339887498949;
+  double a = high - kGolden * (high - low), b = low + kGolden * (high - low);
+  double at_a = f(a), at_b = f(b);
+  while (high - low > near) {
+    if (at_a <= at_b) {
+      high = std::exchange(b, a);
+      at_b = at_a;
+      a = high - kGolden * (high - low);
+      at_a = f(a);
+    } else {
+      low = std::exchange(a, b);
+      at_a = at_b;
+      b = low + kGolden * (high - low);
+      at_b = f(b);
+    }
+  }
+  return (low + high) / 2;
+}
+
+// -log of e^(k z_truth) / sum e^(k z).
+double surprise(std::span<const float> z, size_t truth, double k) {
+  const double highest = *std::ranges::max_element(z);
+  double sum = 0;
+  for (const float x : z) sum += std::exp(k * (x - highest));
+  return std::log(sum) - k * (z[truth] - highest);
+}
+
+}  // namespace
+
+void Feat2Vec::calibrate(const Table& table, const Context& context) {
+  constexpr uint64_t kMostScores = uint64_t{1} << 24;
+  sharpness_.reset();
+  const size_t t = target();
+  if (t == Encoding::npos || !encoding_.groups[t].named()) return;
+  if (scores_target() && *used_.loss != Loss::kLogistic) return;
+  const Entities& e = table.entities(t);
+  const Names& names = encoding_.spaces[encoding_.groups[t].space].names;
+  if (!e.offsets.empty() || names.size() < 2) return;  // a cell is no one value
+  const uint64_t rows = std::min(table.held_out(), kMostScores / names.size());
+  const Matrix all = scores_target() ? Matrix() : values(t);
+  Matrix scores(rows, names.size());
+  std::vector<uint32_t> truth;
+  SeenRow seen;
+  for (uint64_t r = 0; r < rows; ++r) {
+    if (r % 256 == 0) context.check();
+    const auto row = table.held_out_row(r);
+    if (row[t] == kNoEntity) continue;
+    see_entities(table, row, seen);
+    const auto z = scores.row(truth.size());
+    if (scores_target()) {
+      std::ranges::copy(class_scores(seen).scores, z.begin());
+    } else {
+      const std::vector<float> c = this->context(seen, t);
+      for (size_t v = 0; v < names.size(); ++v) {
+        z[v] = std::inner_product(c.begin(), c.end(), all.row(v).begin(), 0.0f);
+      }
+    }
+    truth.push_back(row[t]);
+  }
+  // A little is known beforehand, which matters where few rows are held out.
+  const auto loss = [&](double log_k) {
+    double sum = log_k * log_k / 2;
+    for (size_t i = 0; i < truth.size(); ++i) {
+      sum += surprise(scores.row(i).first(names.size()), truth[i], std::exp(log_k));
+    }
+    return sum;
+  };
+  sharpness_ = std::exp(least(loss, -4, 4, 1e-3));
 }
 
 void Feat2Vec::scale_target(const Table& table, Problem& problem) {
@@ -88,6 +166,7 @@ void Feat2Vec::scale_target(const Table& table, Problem& problem) {
   const Group& group = encoding_.groups[problem.target];
   target_mean_ = 0;
   target_scale_ = 1;
+  target_low_ = target_high_ = std::nullopt;
   const bool numbers = group.numeric() && !is_of_classes(*used_.loss);
   problem.target_values.clear();
   for (const double v : numbers ? number_values(e) : class_values(group, e)) {

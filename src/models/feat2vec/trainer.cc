@@ -23,9 +23,9 @@ constexpr uint64_t kSmallBlock = 32;
 constexpr uint64_t kSegmentRows = 200000;      // between two reports, about
 constexpr uint64_t kHeldOutSeed = 0x68656c64;  // the same noise at every scoring, for every seed
 
-uint64_t block_size(const Table& table, bool in_rounds) {
+uint64_t block_size(uint64_t rows, bool in_rounds) {
   if (in_rounds) return kSmallBlock;
-  return std::clamp<uint64_t>(table.rows() / kBlocksAtLeast, 1, kBlock);
+  return std::clamp<uint64_t>(rows / kBlocksAtLeast, 1, kBlock);
 }
 
 }  // namespace
@@ -38,8 +38,9 @@ class RowTrainer final : public Trainer {
         job_(job),
         problem_(make_problem(table, model.used_)),
         in_rounds_(job.deterministic && adds_up(problem_.optimiser)),
-        block_(block_size(table, in_rounds_)),
-        blocks_((table.rows() + block_ - 1) / block_) {
+        all_(table.rows() + (model.state_.refit ? table.held_out() : 0)),
+        block_(block_size(all_, in_rounds_)),
+        blocks_((all_ + block_ - 1) / block_) {
     m_.scale_target(table, problem_);
     const size_t workers = in_rounds_ ? Rounds::kBlocks : at_once();
     for (size_t i = 0; i < workers; ++i) {
@@ -57,19 +58,22 @@ class RowTrainer final : public Trainer {
   }
 
   Learned learn(const Blocks& blocks, const Rate& rate, LossSum& sum) override {
-    const Shuffle order(table_.rows(), job_.seed * 0x9e3779b97f4a7c15 + blocks.epoch);
+    problem_.l2 = static_cast<float>(*m_.used_.l2 * noise_left(blocks.epoch));
+    const Shuffle order(all_, job_.seed * 0x9e3779b97f4a7c15 + blocks.epoch);
     return {in_rounds_ ? learn_in_rounds(order, blocks, rate, sum)
                        : learn_lock_free(order, blocks, rate, sum)};
   }
 
   std::pair<uint64_t, uint64_t> progress(const RunState& state) const override {
     const uint64_t epochs = state.block / blocks_, blocks = state.block % blocks_;
-    return {epochs * table_.rows() + std::min(table_.rows(), blocks * block_),
-            table_.rows() * static_cast<uint64_t>(*m_.used_.epochs)};
+    // An epoch of the second run counts as many rows as one of the first.
+    const uint64_t rows = table_.rows();
+    return {epochs * rows + std::min(rows, blocks * block_ * rows / all_),
+            rows * static_cast<uint64_t>(*m_.used_.epochs)};
   }
 
   std::optional<double> held_out_loss() override {
-    if (table_.held_out() == 0) return std::nullopt;
+    if (table_.held_out() == 0 || m_.state_.refit) return std::nullopt;
     Example x;
     x.keep.resize(problem_.groups);
     Tally tally;
@@ -85,11 +89,23 @@ class RowTrainer final : public Trainer {
   }
 
  private:
+  // The penalty of a target that is a number is in units of the noise: the square of what is left
+  // before the epoch, of a target whose variance is 1, which is twice the loss. What is held out
+  // tells it best; in the second run, what was held out of the first.
+  double noise_left(uint64_t epoch) const {
+    if (problem_.target == kNoRow || is_of_classes(problem_.head) || epoch == 0) return 1;
+    const std::vector<double>& held_out = m_.state_.held_out;
+    const double loss = held_out.empty()          ? m_.state_.loss
+                        : epoch < held_out.size() ? held_out[epoch]
+                                                  : held_out.back();
+    return std::min(1.0, 2 * loss);
+  }
+
   // Block `b` of an epoch, `number` over all of them.
   Work work(const Shuffle& order, uint64_t b, uint64_t number, const Rate& rate,
             std::vector<uint64_t>& rows) const {
     rows.clear();
-    for (uint64_t i = b * block_; i < std::min(table_.rows(), (b + 1) * block_); ++i) {
+    for (uint64_t i = b * block_; i < std::min(all_, (b + 1) * block_); ++i) {
       rows.push_back(order[i]);
     }
     return {rows, static_cast<float>(rate.at(number)), Rng(job_.seed, number)};
@@ -122,7 +138,8 @@ class RowTrainer final : public Trainer {
 
   uint64_t learn_in_rounds(const Shuffle& order, const Blocks& blocks, const Rate& rate,
                            LossSum& sum) {
-    const RowTable table[]{{m_.theta_.view(), nullptr, problem_.optimiser}};
+    const auto apart = problem_.apart ? std::optional(problem_.dim) : std::nullopt;
+    const RowTable table[]{{m_.theta_.view(), nullptr, problem_.optimiser, apart}};
     const Dense shared = m_.dense_view();
     uint64_t done = 0;
     while (done < blocks.count) {
@@ -169,6 +186,7 @@ class RowTrainer final : public Trainer {
   Job& job_;
   Problem problem_;
   const bool in_rounds_;           // else block by block: by one thread, or lock-free
+  const uint64_t all_;             // rows of a run: in the second the held-out ones follow
   const uint64_t block_, blocks_;  // rows in a block; blocks in an epoch
   std::vector<Scratch> scratch_;   // one per thread, or per block of a round
   std::vector<std::vector<uint64_t>> rows_;
@@ -181,14 +199,27 @@ class RowCourse final : public ModelCourse {
   RowCourse(Feat2Vec& model, const Table& table, Job& job)
       : ModelCourse(model), m_(model), table_(table), job_(job) {}
   RunPlan plan() const override {
-    return {.epochs = *m_.used_.epochs, .lr = *m_.used_.lr, .early_stop = m_.used_.early_stop};
+    return {.epochs = *m_.used_.epochs, .lr = *m_.used_.lr, .early_stop = *m_.used_.early_stop};
   }
-  void start(Start) override { m_.grow(table_, job_.seed); }
+  // What an earlier run learned would have to be kept to start from it again.
+  bool refits() const override {
+    return !m_.used_.target.empty() && *m_.used_.early_stop > 0 && table_.held_out() > 0 &&
+           !m_.continued_;
+  }
+  void take_everything() override { forget_best(); }
+  void start(Start start) override {
+    if (start == Start::kFirst) {
+      m_.grow(table_, job_.seed);
+      return;
+    }
+    m_.calibrate(table_, job_);
+    m_.initialise(job_.seed);
+  }
   std::unique_ptr<Trainer> trainer() override {
     return std::make_unique<RowTrainer>(m_, table_, job_);
   }
   void restart() override {
-    if (std::ranges::any_of(m_.learned_, [](uint8_t l) { return l != 0; })) {
+    if (m_.continued_) {
       throw fault(ErrorKind::kDiverged,
                   "training diverged, and to start anew would lose what the model knew before; try "
                   "a smaller --lr");
@@ -198,6 +229,7 @@ class RowCourse final : public ModelCourse {
   }
   void finish() override {
     ModelCourse::finish();
+    if (!m_.state_.refit) m_.calibrate(table_, job_);
     m_.learn_maps(table_, job_);
   }
 
@@ -224,7 +256,7 @@ uint64_t Feat2Vec::memory(const Table& table, const Job& job) const {
   const uint64_t width = padded(static_cast<size_t>(*used.dim) + (*used.biases ? 1 : 0));
   const uint64_t stride = width + state_width(*used.optimiser, width);
   const uint64_t rows = table.encoding().rows(), n = table.groups();
-  const bool keeps_best = used.early_stop > 0 && table.held_out() > 0;
+  const bool keeps_best = *used.early_stop > 0 && table.held_out() > 0;
   // The rows; then the best ones, or at the end the means that maps are learned from.
   uint64_t bytes = rows * stride * sizeof(float) +
                    std::max(keeps_best ? rows * stride * sizeof(float) : 0, rows * width * 4);
@@ -242,7 +274,7 @@ uint64_t Feat2Vec::memory(const Table& table, const Job& job) const {
   const bool in_rounds = job.deterministic && adds_up(*used.optimiser);
   bytes += (in_rounds ? 2 + Rounds::kBlocks : 2) * 2 * n * n * sizeof(float);  // pairs
   if (in_rounds) {
-    const uint64_t touched = kSmallBlock * static_cast<uint64_t>(*used.negatives + 16);
+    const uint64_t touched = kSmallBlock * static_cast<uint64_t>(noise_values(used) + 16);
     bytes += Rounds::memory_needed(1, rows, stride, touched);
   }
   return bytes + kMemoryOfAll;
