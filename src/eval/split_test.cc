@@ -91,6 +91,25 @@ TEST(Split, ByUserLeavesEachSomething) {
   }
 }
 
+// The fraction of a rating that a share of few ratings is: by chance, so that all of them together
+// give the share.
+TEST(Split, ByUserUsersOfFewRatingsAreTestedAsOftenAsOthers) {
+  const Ratings r = some_ratings();
+  for (const SplitBy by : {SplitBy::kUser, SplitBy::kUserTime}) {
+    const Split s = split(r, by, 0.1, 1);
+    double tested = 0, expected = 0, variance = 0;
+    for (uint32_t u = 0; u < r.train().rows(); ++u) {
+      const size_t n = r.train().row(u).size();
+      if (n < 2 || n >= 10) continue;  // a tenth of them is less than one rating
+      tested += static_cast<double>(s.test.row(u).size());
+      expected += 0.1 * static_cast<double>(n);
+      variance += 0.1 * static_cast<double>(n) * (1 - 0.1 * static_cast<double>(n));
+    }
+    EXPECT_GT(expected, 4 * std::sqrt(variance));
+    EXPECT_NEAR(tested, expected, 4 * std::sqrt(variance));
+  }
+}
+
 TEST(Split, ByTimeTestsTheLast) {
   const Ratings r = some_ratings();
   const auto time_of = [&](uint32_t u, uint32_t item) {

@@ -43,6 +43,22 @@ TEST(Schedule, TheSecondRunIsOnEverythingForAsManyEpochsAsWereBest) {
   EXPECT_EQ(course.rates[17], course.rates[5]);
 }
 
+// A rate that was too high for the first run is too high for the second.
+TEST(Schedule, TheSecondRunKeepsARateThatWasHalved) {
+  Job job;
+  RunState state;
+  Script script = watched(true);
+  script.diverges_at = 1;
+  ScriptedCourse course(script, state, job);
+  EXPECT_TRUE(train(course, state, job));
+  EXPECT_EQ(state.lr_scale, 0.5);
+  // Two blocks that were in vain, four epochs of three blocks, and two in the second run.
+  ASSERT_EQ(course.rates.size(), 2u + 12u + 6u);
+  EXPECT_EQ(course.rates[2], course.rates[0] / 2);
+  EXPECT_EQ(course.rates[14], course.rates[2]);
+  EXPECT_EQ(course.rates[19], course.rates[7]);
+}
+
 // What it reports is of the second run alone: its epochs, and that nothing is held out.
 TEST(Schedule, TheSecondRunIsReportedAsOne) {
   Job job;

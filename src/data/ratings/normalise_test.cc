@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "core/rng.h"
 
 namespace kith {
@@ -116,6 +118,14 @@ TEST(Normalise, WhatARowDoesNotTellIsTakenFromTheOthers) {
   again.find_typical();
   EXPECT_NEAR(again.typical.mean, users.typical.mean, 1e-12);
   EXPECT_NEAR(again.typical.scale, users.typical.scale, 1e-12);
+}
+
+TEST(Normalise, WhatRoundingLeavesOfAConstantIsNoScale) {
+  const Moments same = moments_of(std::vector{0.1, 0.1, 0.1});
+  EXPECT_GT(same.variance, 0) << "the mean of three tenths is not quite a tenth";
+  EXPECT_EQ(shift_of(same, {0, 2}).scale, 2);
+  EXPECT_EQ(shift_of(moments_of(std::vector{1e-13, -1e-13}), {0, 2}).scale, 2);
+  EXPECT_DOUBLE_EQ(shift_of(moments_of(std::vector{1e-3, -1e-3}), {0, 2}).scale, 1e-3);
 }
 
 TEST(Normalise, ConstantRowsAreOnlyMoved) {

@@ -66,6 +66,18 @@ TEST(Table, EntitiesAreDistinctCellsAndValuesComeByCount) {
   expect_part("abc", t.counts().groups[2].first);
 }
 
+TEST(Table, OneValueWrittenInTwoWaysIsOneEntity) {
+  const Table t = read("n,s,k\n0,tea|tea,a\n-0,tea,b\n1,milk|tea|milk,a\n2,tea|milk,b\n",
+                       R"({"columns": [{"name": "n", "type": "number"},
+                         {"name": "s", "type": "set", "separator": "|"},
+                         {"name": "k", "type": "category"}]})");
+  EXPECT_EQ(t.row(0)[0], t.row(1)[0]) << "-0 is 0";
+  EXPECT_EQ(t.row(0)[1], t.row(1)[1]) << "a member counts once";
+  EXPECT_EQ(t.row(2)[1], t.row(3)[1]);
+  EXPECT_EQ(bag_of(t, 1, t.row(0)[1]).size(), 1u);
+  EXPECT_EQ(bag_of(t, 1, t.row(2)[1]).size(), 2u);
+}
+
 TEST(Table, ANumberIsTwoKnotsAndABias) {
   const Table t = read(kPeople, kPeopleSchema);
   const Group& age = t.encoding().groups[2];
@@ -112,6 +124,12 @@ TEST(Table, VectorsAreStandardised) {
   EXPECT_NEAR(bag[0].weight, bag[1].weight, 1e-6);  // the scale is gone
   EXPECT_NEAR(bag[2].weight, 0, 1e-6);              // constant
   EXPECT_FLOAT_EQ(bag[3].weight, 1);                // bias
+  const auto mean = bag_of(t, 0, t.row(1)[0]), last = bag_of(t, 0, t.row(2)[0]);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(last[i].weight, 0.1);
+    EXPECT_NEAR(mean[i].weight, 0, 1e-6) << "the mean is gone";
+    EXPECT_NEAR(bag[i].weight, -last[i].weight, 1e-6);
+  }
 }
 
 TEST(Table, RareValuesKeepTheirNgrams) {
