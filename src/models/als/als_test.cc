@@ -80,6 +80,75 @@ TEST(AlsKernel, SolversEqualTheClosedForm) {
   }
 }
 
+// What a row leaves of its ratings, and, times -1/2, the slope of its objective: both in double.
+struct Exact {
+  double error = 0;
+  std::vector<double> slope;
+};
+Exact exact_of(const Given& given, const Side& side, const Task& task, const Matrix& gram) {
+  Exact out{0, std::vector<double>(side.dim + 1, 0.0)};
+  const double b = side.biases ? task.row[side.own] : 0;
+  for (size_t k = 0; k < given.columns.size(); ++k) {
+    const auto q = given.others.row(given.columns[k]);
+    double left = side.implicit ? 1 : given.values[k] - side.mean - q[side.theirs];
+    for (size_t i = 0; i < side.dim; ++i) left -= double{q[i]} * task.row[i];
+    left -= b;
+    const double weight = side.implicit ? given.values[k] : 1;
+    out.error += weight * left * left;
+    for (size_t i = 0; i < side.dim; ++i) out.slope[i] += weight * left * q[i];
+    out.slope[side.dim] += weight * left;
+  }
+  for (size_t i = 0; i < side.dim; ++i) {
+    double product = 0;
+    for (size_t j = 0; j < side.dim; ++j) product += double{gram.row(i)[j]} * task.row[j];
+    if (side.implicit) {
+      out.error += side.unobserved * task.row[i] * product;
+      out.slope[i] -= side.unobserved * product;
+    }
+    out.slope[i] -= task.penalty * task.row[i];
+  }
+  out.slope[side.dim] -= task.bias_penalty * b;
+  return out;
+}
+
+// A sweep over blocks ends where the last block is the best for what those before it have become:
+// its slopes are 0, and those of the others are not yet. And whoever solves tells the error alone.
+TEST(AlsKernel, TheLastBlockFitsThoseBeforeItAndTheErrorHasNoPenaltyInIt) {
+  constexpr size_t kDim = 10, kBlock = 4;
+  const Given given(kDim, 83, 40, 5);
+  Matrix gram(kDim, kDim);
+  add_gram(given.others.view(), 0, given.others.rows(), kDim, gram.view());
+  for (const bool implicit : {false, true}) {
+    const Side side{.others = given.others.view(),
+                    .dim = kDim,
+                    .own = kDim,
+                    .theirs = kDim + 1,
+                    .biases = !implicit,
+                    .mean = 1.5f,
+                    .implicit = implicit,
+                    .unobserved = 0.3f,
+                    .gram = std::as_const(gram).view(),
+                    .steps = 3,
+                    .block = kBlock};
+    for (const bool cg : {true, false}) {
+      Scratch scratch(kDim, kBlock);
+      Matrix row(1, kDim + 2);
+      for (size_t k = 0; k < kDim; ++k) row.row(0)[k] = 0.1f * static_cast<float>(k);
+      row.row(0)[kDim + 1] = 1;
+      const Task task{given.row(), row.view().row(0), 0.7f, 2.0f};
+      const double told =
+          cg ? solve_cg(side, {&task, 1}, scratch) : solve_blocks(side, {&task, 1}, scratch);
+      const Exact exact = exact_of(given, side, task, gram);
+      EXPECT_NEAR(told, exact.error, 1e-4 * exact.error) << cg << implicit;
+      if (cg) continue;
+      for (size_t i = kDim / kBlock * kBlock; i < kDim + !implicit; ++i) {
+        EXPECT_NEAR(exact.slope[i], 0, 1e-3) << i << implicit;  // sums of 40 floats around 1
+      }
+      EXPECT_GT(std::abs(exact.slope[0]), 0.1) << implicit;
+    }
+  }
+}
+
 double raw_score(const RatingsModel& model, uint32_t u, uint32_t i) {
   double score = model.factors().mean;
   const auto a = model.factors().user.row(u), b = model.factors().item.row(i);

@@ -69,11 +69,15 @@ std::vector<std::pair<Optimiser, double>> all_kinds() {
   return out;
 }
 
-TEST(Optimisers, FollowTheirEquations) {
-  const Table table = reference::table_of(
+Table three_columns() {
+  return reference::table_of(
       "a,b,c\np,u,x\nq,v,y\nr,w,z\n",
       R"({"columns": [{"name": "a", "type": "category"}, {"name": "b", "type": "category"},
           {"name": "c", "type": "category"}]})");
+}
+
+TEST(Optimisers, FollowTheirEquations) {
+  const Table table = three_columns();
   for (const auto& [kind, l2] : all_kinds()) {
     Config config;
     config.dim = 5;
@@ -113,6 +117,72 @@ TEST(Optimisers, FollowTheirEquations) {
             << detail::show(kind) << " l2 " << l2 << " step " << step;
       }
     }
+  }
+}
+
+// Of noise that is the truth negative sampling learns nothing: nothing moves a second time, not by
+// l2 or by its momentum either.
+TEST(Optimisers, WhatIsNotLearnedFromDoesNotMove) {
+  const Table table = three_columns();
+  for (const auto& [kind, l2] : all_kinds()) {
+    Config config;
+    config.dim = 5;
+    config.loss = Loss::kNs;
+    config.optimiser = kind;
+    config.negatives = 2;
+    config.l2 = l2;
+    const Problem p = make_problem(table, resolved(config, table.encoding()));
+    reference::Tables with(p, 8), without(p, 8);
+    Example example;
+    example.keep = {1, 1, 0};
+    example.unit = 2;
+    for (const uint64_t step : {0, 1, 2, 0}) {
+      const auto row = table.row(step);
+      example.row = row.data();
+      example.entity = row[2];
+      const uint32_t other = (row[2] + 1) % 3;
+      Scratch scratch(p);
+      example.noise = {row[2], other};
+      train_example(p, example, 0.1f, with.theta.view(), with.view(), scratch);
+      example.noise = {other};
+      train_example(p, example, 0.1f, without.theta.view(), without.view(), scratch);
+    }
+    for (size_t r = 0; r < with.theta.rows(); ++r) {
+      EXPECT_TRUE(std::ranges::equal(with.theta.row(r), without.theta.row(r)))
+          << detail::show(kind) << " l2 " << l2 << " row " << r;
+    }
+  }
+}
+
+// Whatever moves the rows, intercepts move by adagrad.
+TEST(Optimisers, InterceptsFollowAdagrad) {
+  const Table table = three_columns();
+  Config config;
+  config.dim = 5;
+  config.loss = Loss::kNce;
+  config.intercepts = Intercepts::kOne;
+  config.optimiser = Optimiser::kSgd;
+  config.negatives = 1;
+  const Problem p = make_problem(table, resolved(config, table.encoding()));
+  reference::Tables at(p, 8);
+  Scratch scratch(p);
+  Example example;
+  example.keep = {1, 1, 0};
+  example.unit = 2;
+  double squares = 0;
+  for (int step = 0; step < 4; ++step) {
+    const auto row = table.row(static_cast<uint64_t>(step % 3));
+    example.row = row.data();
+    example.entity = row[2];
+    example.noise = {(row[2] + 1) % 3};
+    const reference::Parameters x = at.doubles(p);
+    const size_t intercept = p.groups * p.groups;
+    const double g = reference::numeric_gradient(p, x, example)[x.theta.size() + intercept];
+    squares += g * g;
+    train_example(p, example, 0.1f, at.theta.view(), at.view(), scratch);
+    EXPECT_NEAR(at.doubles(p).dense[intercept], x.dense[intercept] - 0.1 * g / std::sqrt(squares),
+                1e-5)
+        << step;
   }
 }
 

@@ -70,6 +70,73 @@ TEST(SoftImpute, FullyObservedItIsShrink) {
   }
 }
 
+// One iteration is enough for that, however many singular values are above the penalty and however
+// far the penalty is from where the path begins: one that is given is reached.
+TEST(SoftImpute, FullyObservedOneIterationIsShrink) {
+  const Matrix a = test::random_matrix(50, 40, 6);
+  const Svd whole = dense_svd(a);
+  const double lambda = (whole.sigma[19] + whole.sigma[20]) / 2;
+  SoftImpute model;
+  model.config().biases = false;
+  model.config().penalty = lambda;
+  model.config().epochs = 1;
+  model.config().iterations = 1;
+  Job job;
+  model.train(ratings_of(test::sampled(a, 1, 1)), job);
+  EXPECT_EQ(model.penalty(), lambda);
+  EXPECT_EQ(model.rank(), 20u);
+  EXPECT_LT(relative_error(model, test::product(shrink(whole, lambda))), 2e-3);
+}
+
+// Fully observed the second iteration finds what the first found, and the rest are left out. With a
+// small penalty nearly all of the objective is the norm: the error is rounding.
+TEST(SoftImpute, APenaltyIsDoneWhenTheObjectiveNoLongerChanges) {
+  SoftImpute model;
+  model.config().biases = false;
+  model.config().penalty = 1e-5;
+  model.config().epochs = 1;
+  model.config().iterations = 30;
+  Job job;
+  int reports = 0;
+  job.on_progress = [&](const Progress&) { ++reports; };
+  model.train(ratings_of(test::sampled(low_rank(50, 40, 3, 6), 1, 1)), job);
+  EXPECT_LE(reports, 4);
+}
+
+// With everything observed each singular value s goes its own way: m = shrink(y), y += step (s -
+// m), from the last multiple of step s at which no m was above 0. With long steps m falls to 0 on
+// the way and rises again.
+TEST(SoftImpute, FullyObservedTheStepsOfShrinkAreThoseOfNumbers) {
+  const Matrix a = low_rank(20, 15, 2, 6);
+  Svd expected = truncated(dense_svd(a), 2);
+  const std::vector<double> sigma = expected.sigma;
+  const double tau = 5 * sigma[0], step = 2.2;
+  const double begin = step * std::ceil(tau / (step * sigma[0]));
+  std::vector<double> y{begin * sigma[0], begin * sigma[1]};
+  bool fell = false;
+  for (int epochs = 1; epochs <= 6; ++epochs) {
+    for (size_t k = 0; k < 2; ++k) {
+      const double before = epochs == 1 ? 0 : expected.sigma[k];
+      expected.sigma[k] = std::max(0.0, y[k] - tau);
+      fell = fell || (before > 0 && expected.sigma[k] == 0);
+      y[k] += step * (sigma[k] - expected.sigma[k]);
+    }
+    SoftImpute model;
+    model.config().method = Method::kShrink;
+    model.config().biases = false;
+    model.config().penalty = tau;
+    model.config().step = step;
+    model.config().epochs = epochs;
+    model.config().tolerance = 0;
+    Job job;
+    model.train(ratings_of(test::sampled(a, 1, 1)), job);
+    const Matrix m = test::product(model.factors().user, model.factors().item);
+    const double off = test::squared_distance(m, test::product(expected));
+    EXPECT_LT(std::sqrt(off / test::squared_norm(a)), 1e-4) << epochs;
+  }
+  EXPECT_TRUE(fell);
+}
+
 // Conditions of the optimum of |P(A - M)|^2 / 2 + lambda |M|_*: the residual E has no singular
 // value above lambda, and E v = lambda u on the singular vectors of M.
 TEST(SoftImpute, TheResidualIsASubgradient) {
@@ -151,6 +218,45 @@ TEST(SoftImpute, DebiasingGivesTheSingularValuesBack) {
     errors[debiased] = relative_error(model, truth);
   }
   EXPECT_LT(errors[1], 0.5 * errors[0]);
+}
+
+// Least squares: what is left is orthogonal to every p_uk q_ik, and biases stay what they explain.
+TEST(SoftImpute, DebiasedValuesAreLeastSquaresBesideBiases) {
+  const Ratings ratings = test::noisy_ratings(100, 80, 0.4, false);
+  SoftImpute model;
+  model.config().penalty = 10;
+  model.config().debias = true;
+  Job job;
+  model.train(ratings, job);
+  const RatingFactors& f = model.factors();
+  ASSERT_GE(model.rank(), 2u);
+  std::vector<double> along(f.dim, 0.0), size(f.dim, 0.0);
+  double left = 0;
+  for (const Rating& r : test::triples(ratings.train())) {
+    const double e = r.value - f.mean - test::dot(f.user, r.user, f.item, r.item);
+    left += e * e;
+    for (size_t k = 0; k < f.dim; ++k) {
+      const double x = double{f.user.row(r.user)[k]} * f.item.row(r.item)[k];
+      along[k] += e * x;
+      size[k] += x * x;
+    }
+  }
+  for (size_t k = 0; k < f.dim; ++k) {
+    EXPECT_GT(size[k], 0);
+    EXPECT_LT(std::abs(along[k]) / std::sqrt(left * size[k]), 1e-4) << k;
+  }
+}
+
+// Much too small a penalty: an earlier one is better on what is held out, but this one was given.
+TEST(SoftImpute, APenaltyThatIsGivenIsUsed) {
+  const Ratings ratings = test::noisy_ratings(80, 60, 0.5, true);
+  SoftImpute model;
+  model.config().penalty = 0.05;
+  Job job;
+  model.train(ratings, job);
+  const std::vector<double>& errors = model.state().held_out;
+  EXPECT_GT(errors.back(), *std::ranges::min_element(errors));
+  EXPECT_EQ(model.penalty(), 0.05);
 }
 
 TEST(SoftImpute, Promises) {

@@ -90,6 +90,54 @@ TEST(Svp, TheErrorOfTheObservedNeverRises) {
   model.train(ratings, job);
 }
 
+// Everything observed and of rank k, so a step of eta leaves 1 - eta of what was left. 3.9 would
+// raise the error, half of it leaves -0.95: little is gained, but no run ends on a step that was
+// halved.
+TEST(Svp, AStepThatRaisesTheErrorIsHalved) {
+  const Matrix truth = low_rank(30, 20, 2, 5);
+  Svp model;
+  exact(model, 2);
+  model.config().step = 3.9;
+  model.config().tolerance = 0.2;
+  for (const int epochs : {1, 2, 5}) {
+    model.config().epochs = epochs;
+    Job job;
+    model.train(ratings_of(test::sampled(truth, 1, 1)), job);
+    EXPECT_NEAR(relative_error(model, truth), std::pow(0.95, epochs), 1e-4) << epochs;
+  }
+}
+
+// What is taken back is taken back with its rank: a first step that was halved starts from as
+// little as one that is as short from the beginning, and they go to the same place.
+TEST(Svp, AStepThatIsTakenBackLeavesNothingBehind) {
+  const Sparse observed = test::sampled(test::random_matrix(60, 50, 9), 1, 1);
+  std::vector<Svp> models(2);
+  for (Svp& model : models) {
+    exact(model, 5);
+    model.config().epochs = 1;
+    model.config().step = &model == &models[0] ? 7 : 1.75;
+    Job job;
+    model.train(ratings_of(observed), job);
+  }
+  test::expect_same(models[0], models[1], "a step of 7 that was halved twice, and one of 7 / 4");
+}
+
+// Half is observed: a step of 1 goes about half of the way, and one that gains most goes all of it.
+TEST(Svp, StepsThatGainMostGetFarther) {
+  const Matrix truth = low_rank(100, 80, 2, 3);
+  double errors[2];
+  for (const bool automatic : {false, true}) {
+    Svp model;
+    exact(model, 2);
+    model.config().epochs = 15;
+    if (!automatic) model.config().step = 1;
+    Job job;
+    model.train(ratings_of(test::sampled(truth, 0.5, 4)), job);
+    errors[automatic] = relative_error(model, truth);
+  }
+  EXPECT_LT(errors[1], errors[0] / 4);
+}
+
 TEST(Svp, BetterThanBiasesAndNeverWorse) {
   const Ratings good = test::noisy_ratings(120, 80, 0.3, true);
   Svp model;
@@ -140,6 +188,30 @@ TEST(Svp, FoldingInIsAsGoodAsTraining) {
   const auto item = model.factors().item.row(3);
   EXPECT_NEAR(model.rating(model.fold_in(Axis::kUser, {}), item),
               model.factors().mean + item[model.factors().dim + 1], 1e-5);
+}
+
+// A row of one rating r on q is r q / (|q|^2 + penalty): the noise that training left, in units of
+// how much the coordinates of the trained rows vary.
+TEST(Svp, FoldingInShrinksByTheNoise) {
+  const Ratings ratings = test::noisy_ratings(100, 80, 0.4, false);
+  Svp model;
+  model.config().dim = 2;
+  model.config().biases = false;
+  Job job;
+  model.train(ratings, job);
+  double squares = 0;
+  for (size_t u = 0; u < 100; ++u) {
+    const auto p = model.factors().user.row(u);
+    squares += (double{p[0]} * p[0] + double{p[1]} * p[1]) / 200;
+  }
+  const double penalty = model.state().loss / squares;
+  const auto q = model.factors().item.row(3);
+  const double norm = double{q[0]} * q[0] + double{q[1]} * q[1];
+  const uint32_t item = 3;
+  const float rating = 4;
+  const std::vector<float> folded = model.fold_in(Axis::kUser, {{&item, 1}, {&rating, 1}});
+  EXPECT_GT(penalty, 0.01 * norm);
+  for (size_t k = 0; k < 2; ++k) EXPECT_NEAR(folded[k], 4 * q[k] / (norm + penalty), 1e-4);
 }
 
 TEST(Svp, RefusesWhatItCannotLearnFrom) {
