@@ -114,6 +114,9 @@ class Streams(kith.TestCase):
             self.assertEqual(self.closed(numbers, "train", "word2vec", data, "-o", model, *flags),
                              kith.DONE, numbers)
             self.assertEqual(model.read_bytes(), first.read_bytes(), numbers)
+        # Nor is a file of its own what it reads where there is no input.
+        self.refused("train", "word2vec", "-", "-o", self.path("m.kith"), *flags,
+                     preexec_fn=lambda: os.close(0), says="standard input: cannot read")
 
     def test_results_that_cannot_be_written_are_a_failure(self):
         model = stars.train(self)
