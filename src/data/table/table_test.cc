@@ -155,6 +155,23 @@ TEST(Table, RareValuesKeepTheirNgrams) {
   EXPECT_EQ(bag_of(t, 0, t.row(2)[0]), rare);  // training and asking agree
 }
 
+TEST(Table, MoreRowsThanCanBeToldApartAreRefused) {
+  const auto schema = [](const std::vector<const char*>& names) {
+    std::string columns;
+    for (const char* name : names) {
+      columns += fmt::format(R"({}{{"name": "{}", "type": "category", "buckets": 1000000000}})",
+                             columns.empty() ? "" : ", ", name);
+    }
+    return fmt::format(R"({{"columns": [{}]}})", columns);
+  };
+  const std::string csv = "a,b,c,d,e\nu,v,w,x,y\nv,w,x,y,u\n";
+  EXPECT_EQ(read(csv, schema({"a", "b", "c", "d"})).rows(), 2u);  // 4e9 is less than 2^32
+  expect_part("the columns have 5000000010 values and features, and more than 4294967294 cannot",
+              message_of(ErrorKind::kLimit, [&] {
+                read(csv, schema({"a", "b", "c", "d", "e"}));
+              }));
+}
+
 TEST(Table, SharedVocabulariesShareRows) {
   const Table t = read("author,friends\nann,bob|cy\nbob,ann\ncy,ann|bob\n", R"({"columns": [
     {"name": "author", "type": "category", "vocabulary": "people"},
