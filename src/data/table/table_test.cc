@@ -227,6 +227,20 @@ TEST(Table, GoesOnWithAnEncoding) {
   EXPECT_EQ(more.encoding().spaces[0].counts[0], 4u);
 }
 
+// As those that an update brought are: what has a row keeps it.
+TEST(Table, ValuesOfAnEncodingStayHoweverRareTheyAre) {
+  Encoding rare = read(kPeople, kPeopleSchema).encoding();
+  rare.groups[0].column.min_count = 2;
+  const Names old = rare.spaces[0].names;
+  rare.spaces[0].counts.assign(old.size(), 1);
+  const Table more = read("likes,name\ntea,dee\nrum,dee\ntea,eve\n", "{\"columns\": []}", 0, &rare);
+  const Names& names = more.encoding().spaces[0].names;
+  ASSERT_EQ(names.size(), old.size() + 1);
+  for (size_t i = 0; i < old.size(); ++i) EXPECT_EQ(names[i], old[i]);
+  EXPECT_TRUE(names.find("dee"));
+  EXPECT_FALSE(names.find("eve")) << "a new value must be seen twice";
+}
+
 TEST(Table, RefusesWhatCannotBeLearnedFrom) {
   const auto message = [](const std::string& csv, const std::string& schema) {
     return message_of(ErrorKind::kInput, [&] { read(csv, schema); });

@@ -236,6 +236,23 @@ TEST(Corpus, ABaseVocabularyStaysInFrontAndIsAlwaysKept) {
             (Lines{{"the", "the", "cat", "zebra", "dog", "dog", "dog", "cat", "the"}}));
 }
 
+TEST(Corpus, TheFingerprintCoversWhatABaseBrings) {
+  const TestFolder folder;
+  const auto path = folder.write("text", "the the cat zebra dog dog dog cat rare the\n");
+  const auto fingerprint = [&](const Vocabulary& base) {
+    return Corpus::read({path}, {.min_count = 2}, folder.path(), &base).fingerprint();
+  };
+  const uint64_t first = fingerprint(small_vocabulary());
+  EXPECT_EQ(fingerprint(small_vocabulary()), first);
+  Vocabulary counted = small_vocabulary();
+  ++counted.counts[1];
+  EXPECT_NE(fingerprint(counted), first) << "noise is drawn by the counts";
+  Vocabulary named = small_vocabulary();
+  named.words.add("more");
+  named.counts.push_back(1);
+  EXPECT_NE(fingerprint(named), first);
+}
+
 TEST(Corpus, MaxVocabCountsTheBaseButNeverDropsIt) {
   const TestFolder folder;
   const auto path = folder.write("text", "the the cat zebra dog dog dog cat rare the\n");
