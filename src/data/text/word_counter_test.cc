@@ -31,6 +31,27 @@ std::string random_word(Rng& rng) {
   return word;
 }
 
+// Words whose first 16 bytes, length and 32 bits of hash are the same: of 300,000 ends some ten
+// pairs have such a hash.
+TEST(WordCounter, WordsThatLookAlikeAreNotTheSame) {
+  const std::string begin = "antidisestablish";
+  std::unordered_map<uint32_t, std::string> ends;
+  int pairs = 0;
+  for (int n = 100'000; n < 400'000; ++n) {
+    const std::string end = std::to_string(n);
+    const auto [at, first] = ends.try_emplace(static_cast<uint32_t>(stable_hash(end) >> 32), end);
+    if (first) continue;
+    ++pairs;
+    WordCounter counter;
+    const std::string one = begin + at->second, other = begin + end;
+    const std::vector<std::string_view> words{one, other, one};
+    std::vector<uint32_t> numbers(3);
+    counter.count(words, numbers);
+    EXPECT_EQ(numbers, (std::vector<uint32_t>{0, 1, 0})) << one << ' ' << other;
+  }
+  EXPECT_GT(pairs, 0);
+}
+
 TEST(WordCounter, CountsLikeAMap) {
   Rng rng(1, 0);
   WordCounter counter;
