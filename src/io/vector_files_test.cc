@@ -321,6 +321,14 @@ TEST(VectorFiles, NpyOfOtherWriters) {
   expect(dict("<f4", "False", "(2, 2"), "not understood");
   expect("{'descr': '<f4', 'descr': '<f4'}", "not understood");
   expect("{}", "not understood");
+  const auto padded = [&](uint32_t length) {  // version 2 has a length of four bytes
+    std::string header = dict("<f4", "False", "(2, 2)");
+    header.resize(length, ' ');
+    const std::string size(reinterpret_cast<const char*>(&length), 4);
+    return "\x93NUMPY" + std::string("\x02\0", 2) + size + header + data;
+  };
+  EXPECT_EQ(read_text(padded(1 << 20)).names.size(), 2u);
+  EXPECT_FAILURE(read_text(padded((1 << 20) + 1)), ErrorKind::kInput, "or than 1 MiB");
   const std::string whole = npy(dict("<f4", "False", "(2, 2)"), data);
   for (size_t n = 0; n < whole.size(); ++n) {
     EXPECT_FAILURE(read_text(whole.substr(0, n)), ErrorKind::kInput, ": ");
