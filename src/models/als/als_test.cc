@@ -345,6 +345,27 @@ TEST(Als, ImplicitFeedbackRanksWhatFits) {
   }
 }
 
+// As an item whose ratings are all held out: nothing is known, so nothing is said beyond biases.
+TEST(Als, WhatHasNoRatingsHasNoVector) {
+  for (const bool implicit : {false, true}) {
+    std::vector<Rating> seen;
+    for (uint32_t k = 0; k < 100; ++k) {
+      const uint32_t u = k % 20, i = k / 20;
+      if (u != 7 && i != 2) seen.push_back({u, i, static_cast<float>(1 + (u * i + u) % 5)});
+    }
+    Als model;
+    model.config().dim = 3;
+    model.config().epochs = 3;
+    test::train(model,
+                Ratings::of(test::numbered(20, "u"), test::numbered(5, "i"), seen, {}, implicit));
+    for (size_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(model.factors().user.row(7)[k], 0) << implicit;
+      EXPECT_EQ(model.factors().item.row(2)[k], 0) << implicit;
+      EXPECT_NE(model.factors().item.row(1)[k], 0) << implicit;
+    }
+  }
+}
+
 TEST(Als, AnswersWhenThereIsLittleToKnow) {
   // One rating; a constant; a user and an item without any; a rank above the matrix; no penalty.
   const auto expect_sane = [](const Ratings& ratings, Config config, float expected) {

@@ -143,7 +143,10 @@ void Als::start(const Ratings& ratings, Start start, const Job& job) {
   if (start == Start::kNothing) return;  // biases alone
   const float scale = (f_.implicit ? 0.1f : static_cast<float>(0.1 * noise_)) /
                       std::sqrt(static_cast<float>(std::max<size_t>(1, dim)));
+  std::vector<bool> rated(f_.item.rows());
+  for (const uint32_t i : ratings.train().column) rated[i] = true;
   for (size_t i = 0; i < f_.item.rows(); ++i) {
+    if (!rated[i]) continue;  // no sweep would move it away from here
     Rng rng(job.seed, i);
     const auto row = f_.item.row(i);
     for (size_t k = 0; k < dim; ++k) row[k] = scale * (2 * rng.uniform() - 1);
