@@ -190,6 +190,28 @@ TEST(Als, TheObjectiveNeverRises) {
   }
 }
 
+// That of the end of the last sweep, and without penalties.
+TEST(Als, TheLossIsTheMeanSquareThatIsLeft) {
+  Planted planted{.share = 0.5, .noise = 0.3};
+  const Ratings ratings = planted.ratings();
+  for (const Solver solver : {Solver::kCg, Solver::kCholesky}) {
+    Als model;
+    model.config().dim = 2;
+    model.config().epochs = 1;
+    model.config().solver = solver;
+    test::train(model, ratings);
+    double sum = 0;
+    for (uint32_t u = 0; u < ratings.train().rows(); ++u) {
+      const Sparse::Row row = ratings.train().row(u);
+      for (size_t k = 0; k < row.size(); ++k) {
+        sum += std::pow(raw_score(model, u, row.columns[k]) - row.values[k], 2);
+      }
+    }
+    const double exact = sum / static_cast<double>(ratings.train().size());
+    EXPECT_NEAR(model.state().loss, exact, 1e-3 * exact);
+  }
+}
+
 // Everything seen, nearly no penalty: the best approximation of its rank (Eckart and Young), so the
 // error is that of the singular values left out.
 TEST(Als, FullyObservedIsTheTruncatedSvd) {

@@ -254,7 +254,10 @@ TEST_P(Word2VecKernel, NanIsNeverSwallowed) {
   z[1] = INFINITY;
   z[2] = -INFINITY;
   logistic_for_test(z.data(), sigma.data(), loss.data(), 16);
-  for (size_t i = 0; i < 16; ++i) EXPECT_FALSE(std::isfinite(loss[i])) << i;
+  for (size_t i = 0; i < 16; ++i) {
+    EXPECT_FALSE(std::isfinite(loss[i])) << i;
+    EXPECT_TRUE(std::isnan(sigma[i])) << i;
+  }
 }
 
 TEST_P(Word2VecKernel, ChangesAddUp) {
