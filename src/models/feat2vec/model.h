@@ -16,6 +16,8 @@ namespace kith::feat2vec {
 
 constexpr uint64_t kMapValues = 2000;  // of a vocabulary that its map is learned from, at most
 
+constexpr uint64_t kMostScores = uint64_t{1} << 24;  // of held-out rows, to calibrate by
+
 class Feat2Vec final : public Learns<Table>,
                        public HasVectors,
                        public CompletesRows,

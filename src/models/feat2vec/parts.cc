@@ -90,7 +90,9 @@ void Feat2Vec::visit(Parts& parts) {
   parts.flag("progress.continued", continued_, Use::kRun);
   parts.check(units_ <= encoding_.groups.size() && std::isfinite(target_mean_) &&
                   std::isfinite(target_scale_) && fits_target(used_, encoding_) &&
-                  sharpness_.value_or(1) > 0,
+                  std::isfinite(target_low_.value_or(0)) &&
+                  std::isfinite(target_high_.value_or(0)) &&
+                  std::isfinite(sharpness_.value_or(1)) && sharpness_.value_or(1) > 0,
               "the target does not fit the columns");
   parts.number("progress.steps", steps_);
   parts.number("progress.pairs", pairs_);

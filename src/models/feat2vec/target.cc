@@ -120,7 +120,6 @@ double surprise(std::span<const float> z, size_t truth, double k) {
 }  // namespace
 
 void Feat2Vec::calibrate(const Table& table, const Context& context) {
-  constexpr uint64_t kMostScores = uint64_t{1} << 24;
   sharpness_.reset();
   const size_t t = target();
   if (t == Encoding::npos || !encoding_.groups[t].named()) return;

@@ -272,6 +272,14 @@ uint64_t Feat2Vec::memory(const Table& table, const Job& job) const {
   // What a map is fitted to, and two systems with as many rows as it has examples or inputs.
   bytes += (2 * fit * width + 2 * std::min(fit, width) * std::min(fit, width)) * sizeof(double);
   const bool in_rounds = job.deterministic && adds_up(*used.optimiser);
+  if (!used.target.empty()) {  // all its values: in the buffers of each worker, and to calibrate
+    const Group& group = table.encoding().groups[table.encoding().group(used.target)];
+    const uint64_t values = table.encoding().spaces[group.space].names.size();
+    const uint64_t workers = in_rounds ? Rounds::kBlocks : static_cast<uint64_t>(job.threads());
+    if (scores_all(used, table.encoding())) bytes += workers * values * (width + 2) * sizeof(float);
+    bytes += std::min(table.held_out() * values, kMostScores) * sizeof(float) +
+             values * width * sizeof(float);
+  }
   bytes += (in_rounds ? 2 + Rounds::kBlocks : 2) * 2 * n * n * sizeof(float);  // pairs
   if (in_rounds) {
     const uint64_t touched = kSmallBlock * static_cast<uint64_t>(noise_values(used) + 16);
