@@ -112,7 +112,8 @@ Placed place_of(std::span<const float> scores, size_t truth, std::span<const uin
     above += scores[i] > scores[truth];
     equal += scores[i] == scores[truth];
   }
-  return {static_cast<double>(above + equal / 2), others + 1};
+  above += equal / 2;
+  return {static_cast<double>(above), others + 1};
 }
 
 void Ranking::add(std::span<const double> ranks, size_t right, size_t candidates) {
