@@ -64,7 +64,8 @@ struct TableUse {
       field("holdout", &TableUse::holdout,
             "held out to score the model: a share of the rows, or so many; 0 for none")
           .between(0, 1e12)
-          .automatic("10,000 rows, at most 1 %")
+          .automatic(
+              "10,000 rows, at most 1 %; a tenth with a target that is a number or has few values")
           .formerly("holdout", 10000),
   };
 };

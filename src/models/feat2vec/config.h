@@ -40,13 +40,14 @@ struct Config {
       field("dim", &Config::dim, "length of each vector").between(0, 4096).automatic("100"),
       field("epochs", &Config::epochs, "passes over the table")
           .between(1, 10000)
-          .automatic("5 to 40, fewer for long ones; with a target 15 to 200, at most")
+          .automatic("5 to 40, fewer for long ones; at most 15 to 200 with a target of few values, "
+                     "15 to 40 for a number")
           .formerly("epochs", 0),
       field("lr", &Config::lr, "first learning rate, falls linearly")
           .between(0, 100)
           .tuned(0.01, 0.5)
-          .automatic("0.1; with a target 0.05, if it is a number 0.03, if it is one of two values "
-                     "0.01; 0.01 for momentum, nesterov and adam"),
+          .automatic("0.1; with a target of few values 0.05, of two 0.01, that is a number 0.03; "
+                     "0.01 for momentum, nesterov and adam"),
       field("negatives", &Config::negatives, "noise values per true one")
           .between(1, 1000)
           .automatic("20; with a target of up to 4,096 values: all of them"),
@@ -64,7 +65,7 @@ struct Config {
       field("alpha2", &Config::alpha2, "... by a value drawn by count^alpha2").between(0, 1),
       field("dropout", &Config::dropout, "softmax: leave out each other group by this chance")
           .between(0, 0.99)
-          .automatic("0.5; 0 with a target"),
+          .automatic("0.5; 0 with a target that is a number or has few values"),
       field("intercepts", &Config::intercepts, "nce, ns: one for each group, or for all")
           .automatic("group"),
       field("biases", &Config::biases, "a number for each value beside its vector")
