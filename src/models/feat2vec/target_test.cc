@@ -219,5 +219,57 @@ TEST(Target, APenaltyHoldsBackWhatFewRowsSpeakOf) {
   EXPECT_GT(as_clean, 0.95);
 }
 
+TEST(Target, SharesTheWorkByTheMix) {
+  const auto rule = [](int a, int b, auto&) { return fmt::format("y{}", (a + b) % 4); };
+  const Table table = reference::table_of(rows_of(200, 6, rule), kThree);
+  Config config = with_target("y");
+  config.mix = 0.4;
+  const Problem p = make_problem(table, resolved(config, table.encoding()));
+  double sum = 0;
+  for (const Unit& unit : p.units) sum += unit.probability;
+  EXPECT_NEAR(sum, 1, 1e-12);
+  EXPECT_GT(p.units[p.unit_of[2]].probability, 0.6);
+  EXPECT_LT(p.units[p.unit_of[2]].probability, 1);
+}
+
+TEST(Target, YesAndTrueAreTheOneThatCounts) {
+  for (const auto& [yes, no] : {std::pair{"yes", "no"}, {"true", "false"}}) {
+    for (const bool swapped : {false, true}) {  // whichever is seen first
+      const auto rule = [&](int a, int, auto&) { return (a % 2 == 1) != swapped ? yes : no; };
+      const Table table = reference::table_of(rows_of(400, 4, rule), kThree);
+      Feat2Vec model;
+      model.config() = with_target("y");
+      model.config().dim = 4;
+      train(model, table);
+      const double odd = model.target_value(see(model, {Cell("a1"), std::nullopt, std::nullopt}));
+      EXPECT_EQ(odd > 0.5, !swapped) << yes;
+    }
+  }
+}
+
+TEST(Settings, ThoseThatFollowFromOthers) {
+  const auto rule = [](int a, int, auto&) { return fmt::format("y{}", a % 3); };
+  const Table table = reference::table_of(rows_of(100, 6, rule), kThree);
+  Config config;
+  config.optimiser = Optimiser::kMomentum;
+  EXPECT_EQ(resolved(config, table.encoding()).lr, 0.01);
+  EXPECT_EQ(resolved({}, table.encoding()).lr, 0.1);
+  Feat2Vec model;
+  EXPECT_FALSE(model.wishes().pooling);
+  model.config().paper = true;
+  EXPECT_EQ(model.wishes().pooling, 0);  // plain sums
+}
+
+TEST(Settings, AColumnInteractsWithThoseThatItNames) {
+  const auto rule = [](int a, int, auto&) { return fmt::format("y{}", a % 3); };
+  const Table table = reference::table_of(rows_of(100, 6, rule), R"({"columns": [
+    {"name": "a", "type": "category", "interacts": ["b"]}, {"name": "b", "type": "category"},
+    {"name": "y", "type": "category", "weight": 2}]})");
+  EXPECT_EQ(first_pairs(table.encoding()),
+            (std::vector<float>{0, 1, 0,     // a: b alone
+                                1, 0, 2,     // b: everyone
+                                0, 2, 0}));  // y: not a, which does not name it
+}
+
 }  // namespace
 }  // namespace kith::feat2vec
