@@ -232,8 +232,8 @@ TEST(Target, SharesTheWorkByTheMix) {
   EXPECT_LT(p.units[p.unit_of[2]].probability, 1);
 }
 
-TEST(Target, YesAndTrueAreTheOneThatCounts) {
-  for (const auto& [yes, no] : {std::pair{"yes", "no"}, {"true", "false"}}) {
+TEST(Target, YesIsTheOneThatCountsHoweverItIsWritten) {
+  for (const auto& [yes, no] : {std::pair{"yes", "no"}, {"YES", "no"}}) {
     for (const bool swapped : {false, true}) {  // whichever is seen first
       const auto rule = [&](int a, int, auto&) { return (a % 2 == 1) != swapped ? yes : no; };
       const Table table = reference::table_of(rows_of(400, 4, rule), kThree);
