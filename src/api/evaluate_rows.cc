@@ -99,6 +99,7 @@ class Linear {
     Table table = Table::read(*reader, schema, std::nullopt, nullptr, {}, trained_->wishes());
     Job job(context);
     if (!trained_->fit(table, job, true)) context.check();
+    rows_ = &dynamic_cast<const CompletesRows&>(*trained_);
     encoder_.emplace(rows().encoding());
     for (const Group& g : rows().encoding().groups) from_.push_back(encoding.find(g.column.name));
   }
@@ -109,10 +110,11 @@ class Linear {
     rows().see(*encoder_, cells_, seen_);
     return seen_;
   }
-  const CompletesRows& rows() const { return dynamic_cast<const CompletesRows&>(*trained_); }
+  const CompletesRows& rows() const { return *rows_; }
 
  private:
   std::unique_ptr<ModelBase> trained_;
+  const CompletesRows* rows_ = nullptr;
   std::optional<CellEncoder> encoder_;
   std::vector<size_t> from_;  // by its own groups
   std::vector<Cell> cells_;
@@ -152,12 +154,11 @@ class ClassGuesses {
     of_linear_.add(in_order, truth);
   }
   void tell(Report& out) const {
-    constexpr size_t kFew = 10;
     Comparison& c = out.comparisons.emplace_back();
     c.ways = {way_of("model", own_, sure_), way_of("popularity", prior_, true)};
     if (linear_) c.ways.push_back(way_of("linear", of_linear_, true));
     const Names& names = asker_.names(target_);
-    if (names.size() > kFew) return;
+    if (names.size() > eval::Classes::kFew) return;
     Report::Confusion& confusion = out.confusion.emplace();
     for (size_t v = 0; v < names.size(); ++v) {
       confusion.values.emplace_back(names[v]);
@@ -185,10 +186,7 @@ class NameRankings {
       counts_.push_back(static_cast<float>(c));
     }
   }
-  // False if training saw none of the true values.
-  bool add(const SeenRow& row, std::span<const Cell> given, std::string_view truth) {
-    const std::vector<uint32_t> right = asker_.members(target_, truth);
-    if (right.empty()) return false;
+  void add(const SeenRow& row, std::span<const Cell> given, std::span<const uint32_t> right) {
     // The others that are right are not in the way of one.
     std::vector<uint8_t> others(asker_.names(target_).size(), 0);
     for (const uint32_t id : right) others[id] = right.size() > 1;
@@ -204,9 +202,7 @@ class NameRankings {
       add(popular_, counts_, id, others);
       if (skip_gram_) add(skipped_, by_words, id, others);
     }
-    return true;
   }
-  uint64_t size() const { return own_.questions(); }
   Comparison comparison() const {
     Comparison out{{way_of("model", own_), way_of("popularity", popular_),
                     by_chance(asker_.names(target_).size())}};
@@ -335,8 +331,10 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
       own && (column.type == ColumnType::kCategory || column.type == ColumnType::kBoolean);
   const std::vector<uint8_t> given = given_groups(encoding, options.given, target);
   std::unique_ptr<SkipGram> skip_gram;
-  const bool few = choice && asker.names(target).size() == 2;
-  if (!options.train.empty() && named && !few) {
+  // Where there are few values, the place of the right one says little more than how often it is
+  // the first.
+  const bool ranked = named && !(choice && asker.names(target).size() <= eval::Classes::kFew);
+  if (!options.train.empty() && ranked) {
     skip_gram = std::make_unique<SkipGram>(encoding, asker.model().row_dim(), options.train,
                                            reading, context);
   }
@@ -352,12 +350,9 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
   std::optional<NameRankings> rankings;
   std::optional<NumberGuesses> guesses;
   std::optional<ClassGuesses> classes;
-  if (named) {
-    rankings.emplace(asker, target, skip_gram.get());
-    if (choice) classes.emplace(asker, target, linear.get());
-  } else {
-    guesses.emplace(asker, target, linear.get());
-  }
+  if (ranked) rankings.emplace(asker, target, skip_gram.get());
+  if (choice) classes.emplace(asker, target, linear.get());
+  if (!named) guesses.emplace(asker, target, linear.get());
   Leaks leaks(encoding);
   uint64_t all = 0, unseen = 0;
   std::vector<Cell> cells;
@@ -375,12 +370,13 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
       guesses->add(row, cells, *truth);
       continue;
     }
-    unseen += !rankings->add(row, cells, *truth);
-    if (!classes) continue;
     const std::vector<uint32_t> right = asker.members(target, *truth);
-    if (!right.empty()) classes->add(row, cells, right.front());
+    unseen += right.empty();
+    if (right.empty()) continue;
+    if (rankings) rankings->add(row, cells, right);
+    if (classes) classes->add(row, cells, right.front());
   }
-  if ((rankings ? rankings->size() : guesses->size()) == 0) {
+  if ((guesses ? guesses->size() : all - unseen) == 0) {
     throw fault(ErrorKind::kInput, "{}: no row has a value of {} that the model knows",
                 sources.front(), column.name);
   }
@@ -390,15 +386,13 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
       count_of(all, "row"),
       unseen ? fmt::format("; {} have a value that training never saw", grouped(unseen)) : "");
   if (classes) classes->tell(out);
-  // Where there are few values, the place of the right one says little more.
-  if (!classes || !out.confusion) {
-    out.comparisons.push_back(rankings ? rankings->comparison() : guesses->comparison());
-  }
+  if (rankings) out.comparisons.push_back(rankings->comparison());
+  if (guesses) out.comparisons.push_back(guesses->comparison());
   out.counts.emplace_back("rows", all);
   if (named) out.counts.emplace_back("unseen", unseen);
   leaks.tell(all, column.name, out);
   const bool by_score = own && asker.model().scores_target();
-  if ((named || by_score) && options.train.empty()) {
+  if ((ranked || by_score) && options.train.empty()) {
     out.notes.push_back({Note::Level::kHint,
                          fmt::format("with --train and the table it was trained on, {} is measured "
                                      "beside it",

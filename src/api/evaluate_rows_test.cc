@@ -184,6 +184,19 @@ TEST(EvaluateTarget, OfTwoValuesByItsProbabilitiesBesideALinearModel) {
   EXPECT_DOUBLE_EQ(static_cast<double>(right) / 300, *r.at("accuracy"));
 }
 
+// Of few values neither the place of the right one nor skip-gram is shown, and none is trained.
+TEST(EvaluateTarget, OfFewValuesIsNotRanked) {
+  const Model& model = shared_model(
+      "c", request("feat2vec", pairs_file(), "",
+                   {whole("dim", 8), text("target", "c"), text("types", "sum=number")}));
+  const Report r = evaluate(model, {new_pairs()}, {}, {}, two_threads()).front();
+  EXPECT_GT(*r.at("accuracy"), 0.9);
+  ASSERT_TRUE(r.confusion);
+  EXPECT_EQ(r.confusion->values.size(), 5u);
+  EXPECT_FALSE(r.at("mrr"));
+  EXPECT_FALSE(has_note(r, Note::Level::kHint, "skip-gram"));
+}
+
 TEST(EvaluateTarget, ThatIsANumberByItsErrorsBesideALinearModel) {
   const Report r = report_of_pairs("sum", "same", {.train = pairs_file()});
   EXPECT_GT(*r.at("r2"), 0.95);

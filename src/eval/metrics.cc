@@ -63,7 +63,10 @@ void Classes::add(std::span<const double> p, uint32_t truth) {
   const auto guess = static_cast<size_t>(std::ranges::max_element(p) - p.begin());
   ++n_;
   right_ += guess == truth;
-  ++counts_[truth * values_ + guess];
+  ++of_[truth].truth;
+  ++of_[guess].guess;
+  of_[truth].both += guess == truth;
+  if (!counts_.empty()) ++counts_[truth * values_ + guess];
   surprise_ -= std::log(std::max(p[truth], 1e-15));
   Bin& bin = bins_[std::min(kBins - 1, static_cast<size_t>(p[guess] * kBins))];
   ++bin.n;
@@ -76,11 +79,9 @@ double Classes::log_loss() const { return per(surprise_, n_); }
 double Classes::macro_f1() const {
   double sum = 0;
   uint64_t values = 0;
-  for (size_t v = 0; v < values_; ++v) {
-    uint64_t both = 2 * count(v, v), either = 0;  // either: 2 TP + FP + FN
-    for (size_t w = 0; w < values_; ++w) either += count(v, w) + count(w, v);
-    if (either == 0) continue;
-    sum += static_cast<double>(both) / static_cast<double>(either);
+  for (const Of& v : of_) {
+    if (v.truth + v.guess == 0) continue;
+    sum += 2 * static_cast<double>(v.both) / static_cast<double>(v.truth + v.guess);
     ++values;
   }
   return per(sum, values);

@@ -43,7 +43,9 @@ class AllErrors : public Errors {
 //   auc (two values) = chance that p of the one is higher where it is true; ties count half
 class Classes {
  public:
-  explicit Classes(size_t values) : counts_(values * values, 0), values_(values) {}
+  static constexpr size_t kFew = 10;  // values, at most, for count()
+  explicit Classes(size_t values)
+      : values_(values), of_(values), counts_(values <= kFew ? values * values : 0) {}
   void add(std::span<const double> probabilities, uint32_t truth);
   uint64_t size() const { return n_; }
   double accuracy() const;
@@ -51,6 +53,7 @@ class Classes {
   double macro_f1() const;
   double calibration_error() const;
   double auc() const;  // NaN unless both of two values were true
+  // How often a value (of few) was taken for another.
   uint64_t count(size_t truth, size_t guess) const { return counts_[truth * values_ + guess]; }
 
  private:
@@ -59,8 +62,12 @@ class Classes {
     uint64_t n = 0, right = 0;
     double p = 0;
   };
-  std::vector<uint64_t> counts_;  // by truth and guess
+  struct Of {
+    uint64_t truth = 0, guess = 0, both = 0;
+  };
   size_t values_;
+  std::vector<Of> of_;            // by value
+  std::vector<uint64_t> counts_;  // by truth and guess
   Bin bins_[kBins];
   double surprise_ = 0;
   uint64_t n_ = 0, right_ = 0;

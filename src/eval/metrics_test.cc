@@ -47,6 +47,18 @@ TEST(Classes, ByHand) {
   EXPECT_EQ(c.count(0, 1), 0u);
 }
 
+// As many as there are directors: what is kept grows with their number, not with its square.
+TEST(Classes, MayBeMany) {
+  constexpr size_t kMany = 1000000;
+  Classes c(kMany);
+  std::vector<double> p(kMany, 0);
+  p[7] = 1;
+  c.add(p, 7);
+  c.add(p, 999999);
+  EXPECT_DOUBLE_EQ(c.accuracy(), 0.5);
+  EXPECT_DOUBLE_EQ(c.macro_f1(), (2.0 / 3 + 0) / 2);
+}
+
 TEST(Classes, OfMoreThanTwoHaveNoAucAndCountOnlyWhatOccurs) {
   Classes c(4);
   c.add(std::vector<double>{0.7, 0.1, 0.1, 0.1}, 0);

@@ -73,10 +73,6 @@ bool set_noise(Unit& unit, std::span<const uint64_t> counts, double alpha) {
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 // What is learned, which decides what settings are usual.
 enum class Task {
   kRows,    // all columns from one another
@@ -246,10 +242,6 @@ std::vector<double> shares_of_units(Problem& p, const Table& table, const Config
   for (double& q : q1) q /= sum;
   return q1;
 }
-
-}  // namespace
-
-namespace {
 
 // By row: one over the rows of the table that it is part of, as far as it is.
 std::vector<float> rarity_of_rows(const Table& table) {
