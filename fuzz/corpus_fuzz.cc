@@ -59,7 +59,7 @@ void check_corpus(std::span<const char> text, const CorpusOptions& options) {
         ++words;
       }
     }
-    if (words != corpus.profile().kept) abort();
+    if (words != corpus.profile().size + corpus.profile().held_out) abort();
   } catch (const Error&) {
   }
   unlink(path.c_str());
