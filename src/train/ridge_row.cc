@@ -43,28 +43,30 @@ std::vector<float> solve_row(const RowProblem& p, const Matrix& others, double m
   const size_t theirs = p.own == d ? d + 1 : d;  // where the other side has its bias
   if (ratings.size() == 0) {                     // nothing speaks for anything but 0
     std::vector<float> out(d + 2, 0.0f);
-    out[theirs] = 1;
+    out[theirs] = static_cast<float>(p.one);
     return out;
   }
   std::vector<double> a(n * n, 0.0), b(n, 0.0), x(n);
   for (size_t r = 0; r < ratings.size(); ++r) {
     const auto q = others.row(ratings.columns[r]);
     std::copy_n(q.begin(), d, x.begin());
-    if (p.biases) x[d] = 1;
+    if (p.biases) x[d] = q[p.own];
     const double weight = p.unobserved > 0 ? ratings.values[r] : 1;
-    const double target =
-        p.unobserved > 0 ? 1 : static_cast<double>(ratings.values[r]) - mean - q[theirs];
+    const double wanted = p.unobserved > 0 ? 1 : static_cast<double>(ratings.values[r]) - mean;
+    const double target = wanted - p.one * q[theirs];
     for (size_t i = 0; i < n; ++i) {
       b[i] += weight * target * x[i];
       for (size_t j = 0; j <= i; ++j) a[i * n + j] += weight * x[i] * x[j];
     }
   }
-  for (size_t i = 0; i < d; ++i) {
-    a[i * n + i] += p.penalty;
-    for (size_t j = 0; p.unobserved > 0 && j <= i; ++j) {
-      a[i * n + j] += p.unobserved * p.gram[i * d + j];
-    }
+  // Whole rows have d + 2 columns; the bias that is solved for meets the others' 1, at `own`.
+  const auto gram = [&](size_t i, size_t j) { return p.gram[i * (d + 2) + j]; };
+  const auto column = [&](size_t i) { return i < d ? i : p.own; };
+  for (size_t i = 0; p.unobserved > 0 && i < n; ++i) {
+    b[i] -= p.unobserved * p.one * gram(column(i), theirs);
+    for (size_t j = 0; j <= i; ++j) a[i * n + j] += p.unobserved * gram(column(i), column(j));
   }
+  for (size_t i = 0; i < d; ++i) a[i * n + i] += p.penalty;
   if (p.biases) a[d * n + d] += p.bias_penalty;
   // A direction that nothing speaks of stays at zero instead of failing.
   for (size_t i = 0; i < n; ++i) a[i * n + i] += 1e-12 * (1 + a[i * n + i]);
@@ -77,7 +79,7 @@ std::vector<float> solve_row(const RowProblem& p, const Matrix& others, double m
   std::vector<float> out(d + 2, 0.0f);
   for (size_t i = 0; i < d; ++i) out[i] = static_cast<float>(b[i]);
   if (p.biases) out[p.own] = static_cast<float>(b[d]);
-  out[theirs] = 1;
+  out[theirs] = static_cast<float>(p.one);
   return out;
 }
 

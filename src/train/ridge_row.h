@@ -29,13 +29,15 @@ struct RowProblem {
   size_t own;                      // dim for users, dim + 1 for items
   double penalty;                  // of |p|^2
   double bias_penalty;             // of b^2
+  double one = 1;                  // what meets the other side's biases
   double unobserved = 0;           // weight of what was not rated, as 0 (implicit feedback)
-  std::span<const double> gram{};  // then: sum over all rows of the other side of q q^T, dim x dim
+  std::span<const double> gram{};  // then: sum over all whole rows of the other side of r r^T
 };
 
 // min over p, b of  sum_i (value_i - mean - c_i - b - p . q_i)^2 + penalty |p|^2 + bias_penalty b^2
-// (plus unobserved sum over all j of (p . q_j)^2), with rows of `others` for q and c. Returns a row
-// of dim + 2.
+// with rows of `others` for q and c; or, if unobserved is not 0, with the values as weights,
+// sum_i value_i (1 - c_i - b - p . q_i)^2 + unobserved sum over all j of (c_j + b + p . q_j)^2 and
+// the penalties. Returns a row of dim + 2.
 std::vector<float> solve_row(const RowProblem& problem, const Matrix& others, double mean,
                              Sparse::Row ratings);
 

@@ -172,8 +172,9 @@ bool TrainingRun::stopped_early() const {
   if (patience == 0 || losses.size() < 2) return false;
   const auto after_start = std::min_element(losses.begin() + 1, losses.end());
   const auto since = static_cast<size_t>(losses.end() - after_start) - 1;
-  const size_t trained = losses.size() - 1, least = plan_.start_counts ? 2 * patience : 0;
-  return since >= patience && trained >= least;
+  const size_t uphill = plan_.start_counts ? 2 * patience : 0;
+  const size_t least = std::max(uphill, static_cast<size_t>(plan_.least));
+  return since >= patience && losses.size() - 1 >= least;
 }
 
 // The end of a run that is watched: back to the best epoch if it was not the last.

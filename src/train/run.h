@@ -42,6 +42,7 @@ struct RunPlan {
   double lr = 0;  // the first; it falls linearly over the whole run
   int early_stop = 0;
   bool start_counts = false;   // the state before the first epoch is an answer too, maybe the best
+  int least = 0;               // epochs before early stopping looks at anything
   int stop_after = 0;          // epochs; 0: all. The rate falls as if there were all
   const char* note = nullptr;  // for the user, with the first report
 };

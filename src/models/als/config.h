@@ -32,7 +32,7 @@ struct Config {
       field("penalty", &Config::penalty, "strength of L2 regularisation of the vectors")
           .between(0, 1e6)
           .tuned(0.001, 0.5)
-          .automatic("0.1, or 0.005 for interactions")
+          .automatic("0.1; for interactions what is held out finds it, or 0.01")
           .formerly("penalty", -1),
       field("frequency", &Config::frequency,
             "the penalty of a row with n ratings grows as n to this power: 1 is ALS-WR, 0 the same "
@@ -42,9 +42,9 @@ struct Config {
           .formerly("frequency", -1),
       field("bias-penalty", &Config::bias_penalty, "strength of L2 regularisation of the biases")
           .between(0, 1e9)
-          .automatic("found from the data")
+          .automatic("found from the data, or 1 for interactions")
           .formerly("bias-penalty", -1),
-      field("biases", &Config::biases, "whether users and items have one (explicit ratings)"),
+      field("biases", &Config::biases, "whether users and items have one; of interactions, items"),
       field("unobserved", &Config::unobserved,
             "implicit feedback: weight of a pair that was not seen, beside 1 for one that was")
           .between(0, 1e6)

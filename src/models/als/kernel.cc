@@ -72,12 +72,24 @@ HWY_INLINE void pass(const Side& side, Sparse::Row ratings, const float* HWY_RES
 }
 
 HWY_INLINE float weight_of(const Side& side, float rating) { return side.implicit ? rating : 1.0f; }
-HWY_INLINE float target_of(const Side& side, const float* other, float rating) {
-  return side.implicit ? 1.0f : rating - side.mean - (side.biases ? other[side.theirs] : 0.0f);
+HWY_INLINE float target_of(const Side& side, const float* row, const float* other, float rating) {
+  return (side.implicit ? 1.0f : rating - side.mean) -
+         (side.shifted ? row[side.theirs] * other[side.theirs] : 0.0f);
 }
 
-// y += alpha G x.
-HWY_INLINE void add_gram_product(const Side& side, const float* x, float alpha, float* y) {
+// A row as it meets the other side's: x, zero from dim on, its bias, and what meets their biases;
+// nothing does in a direction.
+struct Whole {
+  const float* x;
+  float bias, one;
+};
+Whole point(const Side& side, const float* row, const float* x, float b) {
+  return {x, b, side.shifted ? row[side.theirs] : 0.0f};
+}
+
+// y += alpha G r, but for the coordinates from dim on, which are garbage afterwards.
+HWY_INLINE void add_gram_product(const Side& side, const Whole& r, float alpha, float* y) {
+  const float* const x = r.x;
   const size_t width = padded(side.dim), step = hn::Lanes(f32);
   size_t j = 0;
   for (; j + 4 <= side.dim; j += 4) {
@@ -95,26 +107,46 @@ HWY_INLINE void add_gram_product(const Side& side, const float* x, float alpha, 
     }
   }
   for (; j < side.dim; ++j) axpy(alpha * x[j], side.gram.row(j), y, width);
+  if (side.biases) axpy(alpha * r.bias, side.gram.row(side.own), y, width);
+  if (side.shifted) axpy(alpha * r.one, side.gram.row(side.theirs), y, width);
 }
 
-// r, rb = right side - A [x, b]; returns the objective there.
-double residual(const Side& side, const Task& task, const float* x, float b, float* r, float& rb) {
+// Coordinate k of G r.
+HWY_INLINE float gram_times(const Side& side, size_t k, const Whole& r) {
+  const float* const g = side.gram.row(k);
+  return dot(g, r.x, padded(side.dim)) + r.bias * g[side.own] + r.one * g[side.theirs];
+}
+
+// alpha r^T G r, with y = alpha G r as above: what the pairs that were not observed add.
+HWY_INLINE float unobserved_error(const Side& side, const Whole& r, const float* y) {
+  float sum = dot(r.x, y, padded(side.dim));
+  if (side.biases) sum += side.unobserved * r.bias * gram_times(side, side.own, r);
+  if (side.shifted) sum += side.unobserved * r.one * gram_times(side, side.theirs, r);
+  return sum;
+}
+
+// r, rb = right side - A [x, b]; returns the objective there. Of `scratch` a row.
+double residual(const Side& side, const Task& task, const float* x, float b, float* r, float& rb,
+                float* scratch) {
   const size_t width = padded(side.dim);
   std::fill_n(r, width, 0.0f);
   float sum = 0;  // here and not in rb, which could be any float of r
   double objective = 0;
   pass(side, task.ratings, x, r, [&](size_t k, const float* other, float score) {
     const float rating = task.ratings.values[k];
-    const float left = target_of(side, other, rating) - score - b;
+    const float left = target_of(side, task.row, other, rating) - score - b * other[side.own];
     const float e = weight_of(side, rating) * left;
     objective += e * left;
-    sum += e;
+    sum += e * other[side.own];
     return e;
   });
   if (side.implicit) {
-    const float before = dot(x, r, width);
-    add_gram_product(side, x, -side.unobserved, r);
-    objective += before - dot(x, r, width);
+    const Whole here = point(side, task.row, x, b);
+    std::fill_n(scratch, width, 0.0f);
+    add_gram_product(side, here, side.unobserved, scratch);
+    objective += unobserved_error(side, here, scratch);
+    axpy(-1, scratch, r, width);
+    if (side.biases) sum -= side.unobserved * gram_times(side, side.own, here);
   }
   objective += task.penalty * dot(x, x, width) + task.bias_penalty * b * b;
   axpy(-task.penalty, x, r, width);
@@ -129,12 +161,17 @@ float times_system(const Side& side, const Task& task, const float* d, float db,
   const size_t width = padded(side.dim);
   std::fill_n(ad, width, 0.0f);
   float sum = 0;
-  pass(side, task.ratings, d, ad, [&](size_t k, const float*, float score) {
-    const float s = weight_of(side, task.ratings.values[k]) * (score + db);
-    sum += s;
+  pass(side, task.ratings, d, ad, [&](size_t k, const float* other, float score) {
+    const float one = other[side.own];
+    const float s = weight_of(side, task.ratings.values[k]) * (score + db * one);
+    sum += s * one;
     return s;
   });
-  if (side.implicit) add_gram_product(side, d, side.unobserved, ad);
+  if (side.implicit) {
+    const Whole direction{d, db, 0};
+    add_gram_product(side, direction, side.unobserved, ad);
+    if (side.biases) sum += side.unobserved * gram_times(side, side.own, direction);
+  }
   axpy(task.penalty, d, ad, width);
   clear_tail(ad, side.dim);
   adb = side.biases ? sum + task.bias_penalty * db : 0.0f;
@@ -153,7 +190,7 @@ double solve_one(const Side& side, const Task& task, Scratch& scratch) {
   std::copy_n(task.row, dim, x);
   clear_tail(x, dim);
   float b = side.biases ? task.row[side.own] : 0.0f, rb, adb;
-  double objective = residual(side, task, x, b, r, rb);
+  double objective = residual(side, task, x, b, r, rb, ad);
   std::copy_n(r, width, d);
   float db = rb;
   float square = dot(r, r, width) + rb * rb;
@@ -248,10 +285,11 @@ void gather(const Side& side, const Task& task, const Block& block, Scratch& scr
       const float rating = task.ratings.values[k + e];
       float* const t = scratch.tile.view().row(e);
       std::copy_n(other + block.first, block.count, t);
-      if (block.with_bias) t[block.count] = 1;
+      if (block.with_bias) t[block.count] = other[side.own];
       std::fill(t + m, t + padded(m), 0.0f);
       weights[e] = weight_of(side, rating);
-      const float error = weights[e] * (target_of(side, other, rating) - scratch.scores[k + e]);
+      const float error =
+          weights[e] * (target_of(side, task.row, other, rating) - scratch.scores[k + e]);
       axpy(error, t, g, padded(m));
     }
     add_outer(std::as_const(scratch.tile).view(), rows, m, weights, a);
@@ -271,7 +309,8 @@ void solve_one_by_blocks(const Side& side, const Task& task, Scratch& scratch) {
   float b = side.biases ? task.row[side.own] : 0.0f;
   scratch.scores.resize(n);
   for (size_t k = 0; k < n; ++k) {
-    scratch.scores[k] = dot(x, side.others.row(task.ratings.columns[k]), width) + b;
+    const float* const other = side.others.row(task.ratings.columns[k]);
+    scratch.scores[k] = dot(x, other, width) + b * other[side.own];
   }
   const Rows a = scratch.system.view();
   for (size_t first = 0; first == 0 || first < dim; first += side.block) {
@@ -280,12 +319,15 @@ void solve_one_by_blocks(const Side& side, const Task& task, Scratch& scratch) {
     const Block block{first, count, with_bias};
     gather(side, task, block, scratch, weights, g);
     if (side.implicit) {
+      const Whole here = point(side, task.row, x, b);
       std::fill_n(whole, width, 0.0f);
-      add_gram_product(side, x, side.unobserved, whole);
-      for (size_t i = 0; i < count; ++i) {
-        g[i] -= whole[first + i];
+      add_gram_product(side, here, side.unobserved, whole);
+      for (size_t i = 0; i < count; ++i) g[i] -= whole[first + i];
+      if (with_bias) g[count] -= side.unobserved * gram_times(side, side.own, here);
+      const auto column = [&](size_t i) { return i < count ? first + i : side.own; };
+      for (size_t i = 0; i < block.size(); ++i) {
         for (size_t j = 0; j <= i; ++j) {
-          a.row(i)[j] += side.unobserved * side.gram.row(first + i)[first + j];
+          a.row(i)[j] += side.unobserved * side.gram.row(column(i))[column(j)];
         }
       }
     }
@@ -320,14 +362,16 @@ double squared_error(const Side& side, const float* row, Sparse::Row ratings, Sc
   for (size_t k = 0; k < ratings.size(); ++k) {
     const float* const other = side.others.row(ratings.columns[k]);
     const float rating = ratings.values[k];
-    const double e = target_of(side, other, rating) - dot(x, other, padded(side.dim)) - b;
+    const double e =
+        target_of(side, row, other, rating) - dot(x, other, padded(side.dim)) - b * other[side.own];
     sum += weight_of(side, rating) * e * e;
   }
   if (side.implicit) {
+    const Whole here = point(side, row, x, b);
     float* const product = scratch.vectors.view().row(1);
     std::fill_n(product, padded(side.dim), 0.0f);
-    add_gram_product(side, x, side.unobserved, product);
-    sum += dot(x, product, padded(side.dim));
+    add_gram_product(side, here, side.unobserved, product);
+    sum += unobserved_error(side, here, product);
   }
   return sum;
 }
@@ -341,18 +385,18 @@ double block_rows(const Side& side, std::span<const Task> tasks, Scratch& scratc
   return error;
 }
 
-void sum_gram(ConstRows rows, size_t begin, size_t end, size_t dim, Rows out) {
+void sum_gram(ConstRows rows, size_t begin, size_t end, size_t n, Rows out) {
   static constexpr auto kOnes = [] {
     std::array<float, kTileRows> ones{};
     ones.fill(1.0f);
     return ones;
   }();
   for (size_t k = begin; k < end; k += kTileRows) {
-    add_outer({rows.row(k), rows.stride}, std::min(kTileRows, end - k), dim, kOnes.data(), out);
+    add_outer({rows.row(k), rows.stride}, std::min(kTileRows, end - k), n, kOnes.data(), out);
   }
-  for (size_t i = 0; i < dim; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j < i; ++j) out.row(j)[i] = out.row(i)[j];
-    clear_tail(out.row(i), dim);
+    clear_tail(out.row(i), n);
   }
 }
 
@@ -377,8 +421,8 @@ double solve_cg(const Side& side, std::span<const Task> tasks, Scratch& scratch)
 double solve_blocks(const Side& side, std::span<const Task> tasks, Scratch& scratch) {
   return HWY_DYNAMIC_DISPATCH(block_rows)(side, tasks, scratch);
 }
-void add_gram(ConstRows rows, size_t begin, size_t end, size_t dim, Rows out) {
-  HWY_DYNAMIC_DISPATCH(sum_gram)(rows, begin, end, dim, out);
+void add_gram(ConstRows rows, size_t begin, size_t end, size_t n, Rows out) {
+  HWY_DYNAMIC_DISPATCH(sum_gram)(rows, begin, end, n, out);
 }
 
 }  // namespace kith::als

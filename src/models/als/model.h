@@ -11,6 +11,7 @@ class Als final : public RatingsModel {
  public:
   Section settings() override { return {"als", config_}; }
   void visit(Parts& parts) override;
+  std::vector<Fact> info() const override;
 
   // Read by the trainer and by tests.
   Config& config() { return config_; }
@@ -23,17 +24,21 @@ class Als final : public RatingsModel {
     return setting != "unobserved" || ratings.implicit();
   }
   void check(const Ratings&) const override {}
-  RunPlan plan() const override {
-    return {.epochs = config_.epochs, .early_stop = config_.early_stop, .start_counts = true};
-  }
+  RunPlan plan() const override;
   bool refits() const override { return config_.refit; }
   void start(const Ratings& ratings, Start start, const Job& job) override;
   std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
+  void finish(const Ratings& ratings, const Job& job) override;
   RowProblem row_problem(Axis axis, size_t n) const override;
 
  private:
   friend class AlsTrainer;
-  double penalty(Axis axis, uint64_t n) const;
+  void start_from_popularity(const Sparse& seen);
+  double visitor(size_t n) const;
+  bool searches(bool watched) const;
+  double search(uint64_t sweep) const;
+  double strength() const;  // of the penalty
+  double penalty(double strength, Axis axis, uint64_t n) const;
   double bias_penalty(Axis axis) const {
     return axis == Axis::kUser ? user_bias_penalty_ : item_bias_penalty_;
   }
@@ -41,6 +46,9 @@ class Als final : public RatingsModel {
   Config config_;
   double noise_ = 1;  // standard deviation of what biases leave; the unit of the penalty
   double user_bias_penalty_ = 0, item_bias_penalty_ = 0;
+  std::optional<double> visits_;  // of a user, the mean; if items have biases of interactions
+  // The strength of the penalty of interactions, if it is not given; 0.1 knew no other.
+  double found_ = 0.005;
 };
 
 }  // namespace kith::als

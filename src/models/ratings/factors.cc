@@ -146,11 +146,12 @@ void RatingFactors::put_scoring_row(Axis axis, std::span<const float> learned, c
 
 std::vector<double> RatingFactors::gram(Axis axis) const {
   const Matrix& m = rows(axis);
-  std::vector<double> out(dim * dim, 0.0);
+  const size_t n = dim + 2;
+  std::vector<double> out(n * n, 0.0);
   for (size_t r = 0; r < m.rows(); ++r) {
     const auto row = m.row(r);
-    for (size_t i = 0; i < dim; ++i) {
-      for (size_t j = 0; j <= i; ++j) out[i * dim + j] += double{row[i]} * row[j];
+    for (size_t i = 0; i < n; ++i) {
+      for (size_t j = 0; j < n; ++j) out[i * n + j] += double{row[i]} * row[j];
     }
   }
   return out;

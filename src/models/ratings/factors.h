@@ -73,7 +73,7 @@ struct RatingFactors {
                                      std::vector<float>& scratch) const;
   size_t scoring_cols() const { return dim + 2 + (shifts.empty() ? 0 : 1); }
 
-  // The sum over all rows of an axis of p p^T, lower triangle, dim x dim.
+  // The sum over all rows of an axis of r r^T, biases and ones included.
   std::vector<double> gram(Axis axis) const;
 };
 

@@ -16,6 +16,7 @@ TEST(RatingsModel, RanksAmongSomeItemsAreThoseAmongAll) {
   }
   als::Als model;
   model.config().dim = 0;
+  model.config().biases = false;
   model.config().epochs = 1;
   model.config().refit = false;
   test::train(model, Ratings::of(test::numbered(kUsers, "u"), test::numbered(kItems, "i"), seen,
