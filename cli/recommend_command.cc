@@ -55,6 +55,10 @@ Json json_of(const std::string& user, std::span<const Recommendation> list, bool
     if (titled) one["title"] = r.title;
     one["prediction"] = score(r.prediction);
     if (r.deviation) one["deviation"] = score(*r.deviation);
+    for (const Reason& why : r.reasons) {
+      one["reasons"].push_back(
+          {{"id", why.id}, {"title", why.title}, {"score", score(why.weight)}});
+    }
     out.push_back(std::move(one));
   }
   return {{"user", user}, {"recommendations", std::move(out)}};
@@ -69,8 +73,13 @@ void put_list(const std::string& user, std::span<const Recommendation> list, boo
     if (titled) row.push_back(printable(r.title));
     row.push_back(fmt::format("{:.3f}{}", r.prediction,
                               r.deviation ? fmt::format(" ± {:.3f}", *r.deviation) : ""));
+    std::string why;
+    for (const Reason& reason : r.reasons) {
+      why += (why.empty() ? "for " : "; ") + printable(titled ? reason.title : reason.id);
+    }
+    if (!why.empty()) row.push_back(why);
   }
-  put_text(table(rows, titled ? "<<>" : "<>", heading ? 2 : 0));
+  put_text(table(rows, titled ? "<<><" : "<><", heading ? 2 : 0));
   if (list.empty()) say("kith: warning: nothing is left to recommend to {}", printable(user));
 }
 

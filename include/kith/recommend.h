@@ -22,11 +22,21 @@ namespace kith KITH_VISIBLE {
 struct RecommendOptions {
   int64_t top = 10;
   bool include_seen = false;
+  bool explain = false;
 
   static constexpr std::tuple fields{
       field("top", &RecommendOptions::top, "how many items").between(1, 1e6),
       field("include-seen", &RecommendOptions::include_seen, "also what the user rated"),
+      field("explain", &RecommendOptions::explain,
+            "beside each item, what the user rated or chose that speaks for it most"),
   };
+};
+
+// Something that the user rated or chose: how much more someone with nothing but that would score
+// the item than someone with nothing at all.
+struct Reason {
+  std::string id, title;
+  double weight = 0;
 };
 
 struct Recommendation {
@@ -34,6 +44,7 @@ struct Recommendation {
   std::string title;  // if titles were given
   double prediction = 0;
   std::optional<double> deviation;  // of the truth from it; if the model knows
+  std::vector<Reason> reasons;      // if they were asked for: up to three, the strongest first
 };
 
 // Of someone's ratings: "Alien", 4.5.
@@ -41,7 +52,7 @@ struct GivenRating {
   std::string item;
   double rating = 1;
 };
-// "Alien=4.5"; for a model of interactions the item alone will do. Error(kUsage) otherwise.
+// "Alien=4.5"; for a model of interactions "Alien". Error(kUsage) otherwise.
 GivenRating parse_given(const Model& model, const std::string& text);
 
 class Recommender {
@@ -61,7 +72,7 @@ class Recommender {
   // "user=42" and "42" are the same. Error(kInput) with the nearest spellings.
   std::vector<Recommendation> list(const std::string& user, std::span<const GivenRating> given,
                                    const Context& context) const;
-  // For every user, some at a time; memory does not grow with their number.
+  // For every user, some at a time; memory does not grow with their number. Without reasons.
   void for_all(const Context& context,
                const std::function<void(const std::string& user,
                                         std::span<const Recommendation> list)>& take,

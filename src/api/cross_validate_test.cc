@@ -51,6 +51,44 @@ TEST(CrossValidate, AShareOfTheRatingsIsTested) {
   expect_part("split by random: 25 % tested", r.subtitle);
 }
 
+// A split by time leaves some users and items with nothing to learn from: their names are known,
+// and no more.
+TEST(CrossValidate, WhoHasNothingInTrainingIsUnknown) {
+  const TestFolder folder;
+  std::string rows(kRatingsHeader);
+  for (int u = 0; u < 20; ++u) {
+    for (int i = 0; i < 9; ++i) rows += fmt::format("u{},i{},{},{}\n", u, i, 1 + (u + i) % 5, i);
+  }
+  rows += "late,i1,3,100\nlate,i2,4,101\nu1,new,2,102\n";
+  const Report r =
+      validated({.split = SplitBy::kTime}, quick_ratings(), {}, folder.write("t.csv", rows));
+  EXPECT_EQ(r.count("unknown_items"), 1u);
+  EXPECT_EQ(r.count("unknown_users"), 2u);
+}
+
+// Some things are seen often and the rest seldom, and this model learns next to nothing.
+TEST(CrossValidate, PopularityThatIsBetterIsTold) {
+  const TestFolder folder;
+  std::string rows = "user,item\n";
+  for (int u = 0; u < 60; ++u) {
+    for (int i = 0; i < 200; ++i) {
+      if ((u * 31 + i * 17) % (2 + i) < 2) rows += fmt::format("u{},i{}\n", u, i);
+    }
+  }
+  const auto report = [&](const Settings& settings) {
+    return validated({}, settings, {}, folder.write("c.csv", rows));
+  };
+  constexpr std::string_view kHint =
+      "what is popular makes a better list here than the model; try another one (als, mf), or kith "
+      "tune";
+  const Report bad = report({flag("biases", false), whole("epochs", 1), number("penalty", 1000)});
+  ASSERT_LT(*bad.at("recall"), *bad.at("popularity", "recall"));
+  EXPECT_TRUE(has_note(bad, Note::Level::kHint, kHint));
+  const Report good = report({});
+  EXPECT_EQ(*good.at("recall") < *good.at("popularity", "recall"),
+            has_note(good, Note::Level::kHint, kHint));
+}
+
 TEST(CrossValidate, FoldsTestEveryRatingOnce) {
   const Report r = validated({.folds = 4});
   ASSERT_EQ(r.parts.size(), 4u);

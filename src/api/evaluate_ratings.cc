@@ -29,12 +29,20 @@ struct Counts {
   uint64_t ratings = 0, users = 0, unknown_users = 0, unknown_items = 0, trained_on = 0;
 };
 
+// Those with a rating in training: others may be there by name alone.
+std::vector<bool> rated_items(const Ranks& model) {
+  std::vector<bool> out(model.names_of(Axis::kItem).size(), false);
+  for (const uint32_t i : model.seen().column) out[i] = true;
+  return out;
+}
+
 Comparison compare_errors(const Ranks& model, const Sparse& test, const RatingBaselines& baselines,
                           Counts& counts) {
   const size_t users = model.names_of(Axis::kUser).size();
   const size_t items = model.names_of(Axis::kItem).size();
   const std::vector<float> nobody = model.fold_in(Axis::kUser, {});
   const std::vector<float> nothing = model.fold_in(Axis::kItem, {});
+  const std::vector<bool> known_items = rated_items(model);
   eval::Errors own, mean, biases;
   std::vector<float> user_room, item_room;
   for (uint32_t u = 0; u < test.rows(); ++u) {
@@ -47,10 +55,9 @@ Comparison compare_errors(const Ranks& model, const Sparse& test, const RatingBa
       mean.add(baselines.mean(), row.values[i]);
       biases.add(baselines.predict(u, item), row.values[i]);
       ++counts.ratings;
-      counts.unknown_users += u >= users;
-      counts.unknown_items += item >= items;
-      if (u >= users) continue;
-      const auto seen = model.seen().row(u).columns;
+      counts.unknown_items += item >= items || !known_items[item];
+      const auto seen = u < users ? model.seen().row(u).columns : std::span<const uint32_t>();
+      counts.unknown_users += seen.empty();
       counts.trained_on += std::binary_search(seen.begin(), seen.end(), item);
     }
   }
@@ -153,16 +160,17 @@ Comparison compare_rankings(const Ranks& model, std::span<const RankedUser> aske
   return {{way_of("model", own), way_of("popularity", most), way_of("chance", chance)}};
 }
 
-void add_notes(const Counts& counts, Report& out) {
+void add_notes(const Counts& counts, bool implicit, Report& out) {
   const auto say = [&](Note::Level level, std::string text) {
     out.notes.push_back({level, std::move(text)});
   };
   if (counts.unknown_users + counts.unknown_items > 0) {
-    say(Note::Level::kNote,
-        count_of(counts.unknown_users, "rating") + " of users and " +
-            count_of(counts.unknown_items, "rating") +
-            " of items that the model does not know are predicted by the mean and the other's "
-            "bias");
+    const std::string what = implicit ? "interaction" : "rating";
+    say(Note::Level::kNote, count_of(counts.unknown_users, what) + " of users and " +
+                                count_of(counts.unknown_items, what) +
+                                " of items that the model does not know " +
+                                (implicit ? "count; such users get what is popular"
+                                          : "are predicted by the mean and the other's bias"));
   }
   if (counts.trained_on > 0) {
     say(Note::Level::kWarning, "the model was trained on " + grouped(counts.trained_on) +
@@ -177,6 +185,11 @@ void add_notes(const Counts& counts, Report& out) {
     say(Note::Level::kHint,
         "what people choose is not what they rate highest; to rank it, learn from who chose what: "
         "als with --rating none, or --implicit where a rating says how strongly");
+  } else if (own && popular && *own < *popular) {
+    say(Note::Level::kHint,
+        "what is popular makes a better list here than the model; try another one (als, mf), or "
+        "kith "
+        "tune");
   }
 }
 
@@ -201,7 +214,7 @@ Report evaluate_ratings(const Ranks& model, const Sparse& test, const EvaluateOp
                 {"trained_on", counts.trained_on}};
   out.subtitle = count_of(counts.ratings, model.implicit() ? "interaction" : "rating") + " of " +
                  count_of(counts.users, "ranked user");
-  add_notes(counts, out);
+  add_notes(counts, model.implicit(), out);
   return out;
 }
 

@@ -19,12 +19,6 @@ Report report_of(const Model& model, const std::string& file, const EvaluateOpti
   return reports.front();
 }
 
-bool has_note(const Report& report, Note::Level level, std::string_view part) {
-  return std::ranges::any_of(report.notes, [&](const Note& n) {
-    return n.level == level && n.text.find(part) != std::string::npos;
-  });
-}
-
 TEST(EvaluateRatings, FactorsBeatBiasesAndBiasesTheMean) {
   const Report r = report_of(ratings(), unseen_ratings_file());
   EXPECT_LT(*r.at("rmse"), *r.at("biases", "rmse"));

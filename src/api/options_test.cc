@@ -59,7 +59,8 @@ TEST(Options, OfAnswersAboutRowsAndRatings) {
   EXPECT_EQ(names_of<PredictOptions>(), (Names{"target", "top"}));
   EXPECT_EQ(with<RecommendOptions>("top", whole_value(3)).top, 3);
   EXPECT_TRUE(with<RecommendOptions>("include-seen", true).include_seen);
-  EXPECT_EQ(names_of<RecommendOptions>(), (Names{"top", "include-seen"}));
+  EXPECT_TRUE(with<RecommendOptions>("explain", true).explain);
+  EXPECT_EQ(names_of<RecommendOptions>(), (Names{"top", "include-seen", "explain"}));
   EXPECT_EQ(with<EmbedOptions>("to", text_value("csv")).to, VectorFormat::kCsv);
   EXPECT_EQ(with<EmbedOptions>("name", text_value("id")).name, "id");
   EXPECT_EQ(names_of<EmbedOptions>(), (Names{"to", "name"}));

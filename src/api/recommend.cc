@@ -2,6 +2,7 @@
 #include "kith/recommend.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -17,6 +18,7 @@ namespace kith {
 namespace {
 
 constexpr std::string_view kQuestion = "recommend";
+constexpr size_t kReasons = 3;
 
 // Which items are in a list, by number.
 struct Listed {
@@ -51,6 +53,12 @@ GivenRating parse_given(const Model& model, const std::string& text) {
   if (!value) {
     throw fault(ErrorKind::kUsage, "{}: {} is not a rating; give it as item=rating", shown(text),
                 shown(std::string_view(text).substr(sign + 1)));
+  }
+  if (*value != 1 && !model.impl().ask<Ranks>(kQuestion).has_strengths()) {
+    throw fault(ErrorKind::kUsage,
+                "{}: the model was learned from who chose what, without ratings; give the item "
+                "alone",
+                shown(text));
   }
   return {std::string(trimmed(std::string_view(text).substr(0, sign))), *value};
 }
@@ -92,9 +100,31 @@ struct Recommender::Impl {
       const std::string_view id = model.names_of(Axis::kItem)[hit.row];
       const auto item = model.scoring_row(Axis::kItem, hit.row, room);
       out.push_back({std::string(id), names.title(id), model.rating(user, item),
-                     model.deviation(user, item)});
+                     model.deviation(user, item), {}});
     }
     return out;
+  }
+
+  // What of `rated` speaks for each.
+  void explain(Sparse::Row rated, std::vector<Recommendation>& list) const {
+    const std::vector<float> nobody = model.fold_in(Axis::kUser, {});
+    std::vector<std::vector<float>> alone = model.fold_in_each(Axis::kUser, rated);
+    for (auto& row : alone) {
+      for (size_t k = 0; k < row.size(); ++k) row[k] -= nobody[k];
+    }
+    std::vector<float> room;
+    for (Recommendation& r : list) {
+      const auto item = model.scoring_row(Axis::kItem, *names.find(Axis::kItem, r.id), room);
+      for (size_t k = 0; k < alone.size(); ++k) {
+        const double weight =
+            std::inner_product(alone[k].begin(), alone[k].end(), item.begin(), 0.0);
+        if (!(weight > 0)) continue;
+        const std::string_view id = model.names_of(Axis::kItem)[rated.columns[k]];
+        if (id != r.id) r.reasons.push_back({std::string(id), names.title(id), weight});
+      }
+      std::ranges::stable_sort(r.reasons, std::greater<>(), &Reason::weight);
+      if (r.reasons.size() > kReasons) r.reasons.resize(kReasons);
+    }
   }
 
   uint64_t unknown = 0;
@@ -156,9 +186,11 @@ std::vector<Recommendation> Recommender::list(const std::string& user,
   }
   Matrix one(1, row.size());
   std::ranges::copy(row, one.row(0).begin());
-  if (impl_->options.include_seen) items.clear();
-  const std::vector<std::vector<uint32_t>> exclude{std::move(items)};
-  return impl_->described(row, impl_->search.ask(one, exclude, context).front());
+  std::vector<std::vector<uint32_t>> exclude(1);
+  if (!impl_->options.include_seen) exclude.front() = items;
+  auto out = impl_->described(row, impl_->search.ask(one, exclude, context).front());
+  if (impl_->options.explain) impl_->explain({items, values}, out);
+  return out;
 }
 
 void Recommender::for_all(

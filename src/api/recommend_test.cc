@@ -47,6 +47,43 @@ std::set<std::string> rated_by(size_t user) {
   return out;
 }
 
+// As the file has them.
+double stars_of(size_t user, const std::string& item) {
+  return std::stod(fmt::format("{:.3f}", PlantedRatings{}.rated(user, std::stoul(item.substr(1)))));
+}
+
+// A reason weighs what someone with that one item alone would score more than someone with none.
+TEST(Recommend, ReasonsAreWhatTheUsersItemsSayAlone) {
+  for (const Model* model : {&ratings(), &interactions()}) {
+    const auto seen = rated_by(7);
+    const bool stars = model == &ratings();
+    const List found = list_of(*model, "u7", {.top = 3, .explain = true});
+    for (const Recommendation& r : found) {
+      ASSERT_FALSE(r.reasons.empty());
+      EXPECT_LE(r.reasons.size(), 3u);
+      const double nobody = predict(*model, {"user=nobody", "item=" + r.id}).number->mean;
+      double before = 1e9;
+      for (const Reason& why : r.reasons) {
+        EXPECT_TRUE(seen.contains(why.id)) << why.id;
+        EXPECT_LE(why.weight, before);
+        before = why.weight;
+        const double value = stars ? stars_of(7, why.id) : 1;
+        const List alone = list_of(*model, "someone", {.top = 1}, only({r.id}), {{why.id, value}});
+        EXPECT_NEAR(alone.at(0).prediction - nobody, why.weight, 1e-4) << r.id << " " << why.id;
+      }
+    }
+    EXPECT_TRUE(list_of(*model, "u7").front().reasons.empty());
+  }
+}
+
+TEST(Recommend, WhoChoseWhatHasNoStrength) {
+  EXPECT_EQ(parse_given(interactions(), "i3").rating, 1);
+  EXPECT_EQ(parse_given(interactions(), "i3=1").item, "i3");
+  EXPECT_EQ(usage_error([] { parse_given(interactions(), "i3=10"); }),
+            "i3=10: the model was learned from who chose what, without ratings; give the item "
+            "alone");
+}
+
 TEST(Recommend, TheBestOfWhatTheUserHasNotRated) {
   const auto seen = rated_by(7);
   const List found = list_of(ratings(), "u7", {.top = 1000});

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
@@ -220,6 +221,12 @@ std::string input_error(const Call& call) {
 template <class Call>
 std::string io_error(const Call& call) {
   return message_of(ErrorKind::kIo, call);
+}
+
+inline bool has_note(const Report& report, Note::Level level, std::string_view part) {
+  return std::ranges::any_of(report.notes, [&](const Note& n) {
+    return n.level == level && n.text.find(part) != std::string::npos;
+  });
 }
 
 }  // namespace kith::test

@@ -86,6 +86,7 @@ struct Ranks {
   virtual const Names& names_of(Axis axis) const = 0;
   virtual const std::string& column_of(Axis axis) const = 0;
   virtual bool implicit() const = 0;
+  virtual bool has_strengths() const = 0;  // of ratings or interactions; or all are 1
   virtual const Sparse& seen() const = 0;  // users x items: all ratings that it was given
   // The row of one in the unit of the ratings: what a user would give an item is rating() of both,
   // and products with a user's row are in the order of that. `scratch` is for one that has to be
@@ -98,6 +99,8 @@ struct Ranks {
   // The scoring row that someone with these ratings (columns: numbers of the other axis) would
   // have. Nobody with no ratings gets the row of the unknown.
   virtual std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const = 0;
+  // Of each of these ratings the row of someone with that one alone.
+  virtual std::vector<std::vector<float>> fold_in_each(Axis axis, Sparse::Row ratings) const = 0;
   virtual double rating(std::span<const float> user, std::span<const float> item) const = 0;
   // How far the truth may be from it, one standard deviation; for models that know.
   virtual std::optional<double> deviation(std::span<const float> user,

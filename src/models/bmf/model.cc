@@ -147,7 +147,7 @@ std::vector<VectorGroup> Bmf::vectors(Side side) const {
 // The mean of what each sample says of the row. Its own weight is where its conditional mean stays
 // as it is: (nu + n) / (nu + alpha E sum w_k e^2). With x ~ N(., A^-1) the expectation is that of
 // the mean of x and, times alpha w, tr((A - diag(lambda)) A^-1) more.
-std::vector<float> Bmf::fold(Axis axis, Sparse::Row ratings) const {
+std::vector<float> Bmf::fold(Axis axis, Sparse::Row ratings, std::span<const double>) const {
   const size_t d = rank(), n = d + 1, block = d + 2, per = 4 * n + 1;
   std::vector<float> out(f_.dim + 2, 0.0f);
   out[f_.one(axis)] = 1;

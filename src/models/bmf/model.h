@@ -34,7 +34,8 @@ class Bmf final : public RatingsModel {
     return now_user_.rows() == f_.user.rows() && now_item_.rows() == f_.item.rows() &&
            f_.dim == samples_wanted() * (rank() + 2) + kExtras;
   }
-  std::vector<float> fold(Axis axis, Sparse::Row ratings) const override;
+  std::vector<float> fold(Axis axis, Sparse::Row ratings,
+                          std::span<const double> gram) const override;
   std::optional<double> learned_deviation(std::span<const float> user,
                                           std::span<const float> item) const override;
 

@@ -138,9 +138,11 @@ RowProblem Mf::row_problem(Axis, size_t n) const {
 
 // Losses with a closed form, or near one, take it. Of the others, steps on this row alone: the
 // other rows are put back before each pass.
-std::vector<float> Mf::fold(Axis axis, Sparse::Row ratings) const {
+std::vector<float> Mf::fold(Axis axis, Sparse::Row ratings, std::span<const double> gram) const {
   const Loss loss = this->loss();
-  if (is_of_differences(loss) || ratings.size() == 0) return RatingsModel::fold(axis, ratings);
+  if (is_of_differences(loss) || ratings.size() == 0) {
+    return RatingsModel::fold(axis, ratings, gram);
+  }
   const Matrix& known = f_.rows(other(axis));
   const size_t dim = f_.dim, width = padded(dim), own = f_.own(axis), theirs = f_.one(axis);
   const auto root = static_cast<float>(std::sqrt(scale_)), whole = static_cast<float>(scale_);
@@ -154,7 +156,7 @@ std::vector<float> Mf::fold(Axis axis, Sparse::Row ratings) const {
       noise.push_back(static_cast<uint32_t>(rows.size()));
       rows.push_back(row);
     }
-    if (noise.empty()) return RatingsModel::fold(axis, ratings);
+    if (noise.empty()) return RatingsModel::fold(axis, ratings, gram);
   }
   Matrix one(1, row_width(dim)), others(rows.size(), row_width(dim));
   std::vector<Entry> steps;

@@ -57,7 +57,25 @@ std::optional<double> RatingsModel::learned_deviation(std::span<const float>,
 // --- Folding in ---
 
 std::vector<float> RatingsModel::fold_in(Axis axis, Sparse::Row ratings) const {
-  Folded folded = fold_normalised(axis, ratings);
+  return scoring(axis, fold_normalised(axis, ratings, gram_for(axis)));
+}
+
+std::vector<std::vector<float>> RatingsModel::fold_in_each(Axis axis, Sparse::Row ratings) const {
+  const std::vector<double> gram = gram_for(axis);
+  std::vector<std::vector<float>> out;
+  for (size_t k = 0; k < ratings.size(); ++k) {
+    const Sparse::Row one{ratings.columns.subspan(k, 1), ratings.values.subspan(k, 1)};
+    out.push_back(scoring(axis, fold_normalised(axis, one, gram)));
+  }
+  return out;
+}
+
+// Of the other axis, if what was not observed counts.
+std::vector<double> RatingsModel::gram_for(Axis axis) const {
+  return row_problem(axis, 0).unobserved > 0 ? f_.gram(other(axis)) : std::vector<double>();
+}
+
+std::vector<float> RatingsModel::scoring(Axis axis, Folded folded) const {
   if (f_.shifts.empty()) return std::move(folded.row);
   std::vector<float> out;
   f_.put_scoring_row(axis, folded.row, folded.shift, out);
@@ -66,8 +84,9 @@ std::vector<float> RatingsModel::fold_in(Axis axis, Sparse::Row ratings) const {
 
 // The moments are those of the row's own ratings: of users as they were given, of items of what the
 // users' shifts leave of them.
-RatingsModel::Folded RatingsModel::fold_normalised(Axis axis, Sparse::Row ratings) const {
-  if (f_.shifts.empty()) return {fold(axis, ratings), {}};
+RatingsModel::Folded RatingsModel::fold_normalised(Axis axis, Sparse::Row ratings,
+                                                   std::span<const double> gram) const {
+  if (f_.shifts.empty()) return {fold(axis, ratings, gram), {}};
   std::vector<double> values(ratings.values.begin(), ratings.values.end());
   const Shifts& own = f_.shifts_of(axis);
   const Shifts& others = f_.shifts_of(other(axis));
@@ -83,18 +102,15 @@ RatingsModel::Folded RatingsModel::fold_normalised(Axis axis, Sparse::Row rating
     }
   }
   const std::vector<float> left(values.begin(), values.end());
-  return {fold(axis, {ratings.columns, left}), shift};
+  return {fold(axis, {ratings.columns, left}, gram), shift};
 }
 
-std::vector<float> RatingsModel::fold(Axis axis, Sparse::Row ratings) const {
+std::vector<float> RatingsModel::fold(Axis axis, Sparse::Row ratings,
+                                      std::span<const double> gram) const {
   RowProblem problem = row_problem(axis, ratings.size());
   problem.dim = f_.dim;
   problem.own = f_.own(axis);
-  std::vector<double> all;
-  if (problem.unobserved > 0) {
-    if (gram_.empty()) all = f_.gram(other(axis));
-    problem.gram = gram_.empty() ? all : gram_;
-  }
+  problem.gram = gram;
   return solve_row(problem, f_.rows(other(axis)), f_.mean, ratings);
 }
 
@@ -147,11 +163,9 @@ Updated RatingsModel::update(const Dataset& data, const Context& context) {
 // that rated new items once more. Returns how many rows that was.
 uint64_t RatingsModel::solve_all(const Ratings& more, size_t known_items, const Context& context) {
   const Sparse &all = *f_.seen, fresh = transposed(more.train()), by_item = transposed(all);
-  const bool implicit = row_problem(Axis::kUser, 0).unobserved > 0;
   uint64_t solved = 0;
   std::vector<uint32_t> rows;
   const auto solve = [&](Axis axis, const Sparse& ratings) {
-    if (implicit) gram_ = f_.gram(other(axis));
     solve_rows(axis, rows, ratings, context);
     solved += rows.size();
     rows.clear();
@@ -172,7 +186,6 @@ uint64_t RatingsModel::solve_all(const Ratings& more, size_t known_items, const 
     }
     solve(Axis::kUser, all);
   }
-  gram_.clear();
   return solved;
 }
 
@@ -180,18 +193,15 @@ uint64_t RatingsModel::solve_all(const Ratings& more, size_t known_items, const 
 void RatingsModel::solve_rows(Axis axis, std::span<const uint32_t> numbers, const Sparse& ratings,
                               const Context& context) {
   constexpr size_t kShard = 16;
+  const std::vector<double> gram = gram_for(axis);
   for_each_shard(context, (numbers.size() + kShard - 1) / kShard, [&](size_t s) {
     const size_t first = s * kShard;
     for (const uint32_t n : numbers.subspan(first, std::min(kShard, numbers.size() - first))) {
-      solve_row_of(axis, n, ratings.row(n));
+      const Folded folded = fold_normalised(axis, ratings.row(n), gram);
+      std::ranges::copy(folded.row, f_.rows(axis).row(n).begin());
+      if (!f_.shifts_of(axis).empty()) f_.shifts_of(axis).set(n, folded.shift);
     }
   });
-}
-
-void RatingsModel::solve_row_of(Axis axis, uint32_t number, Sparse::Row ratings) {
-  const Folded folded = fold_normalised(axis, ratings);
-  std::ranges::copy(folded.row, f_.rows(axis).row(number).begin());
-  if (!f_.shifts_of(axis).empty()) f_.shifts_of(axis).set(number, folded.shift);
 }
 
 // --- What it says ---

@@ -31,12 +31,14 @@ class RatingsModel : public Learns<Ratings>, public HasVectors, public Ranks, pu
   const Names& names_of(Axis axis) const final { return f_.names(axis); }
   const std::string& column_of(Axis axis) const final { return f_.column(axis); }
   bool implicit() const final { return f_.implicit; }
+  bool has_strengths() const final { return !f_.implicit || f_.low < f_.high; }
   const Sparse& seen() const final { return *f_.seen; }
   std::span<const float> scoring_row(Axis axis, uint32_t number,
                                      std::vector<float>& scratch) const final;
   size_t scoring_cols() const final { return f_.scoring_cols(); }
   const Matrix* scoring_rows(Axis axis) const final;
   std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const final;
+  std::vector<std::vector<float>> fold_in_each(Axis axis, Sparse::Row ratings) const final;
   double rating(std::span<const float> user, std::span<const float> item) const final;
   std::optional<double> deviation(std::span<const float> user,
                                   std::span<const float> item) const final;
@@ -66,8 +68,9 @@ class RatingsModel : public Learns<Ratings>, public HasVectors, public Ranks, pu
   // Whether a checkpoint has what is needed to go on.
   virtual bool can_go_on() const { return true; }
   // Folding in, as the model has learned: a row for ratings in its unit, with the rows of the other
-  // axis as they are. By default the closed form of row_problem().
-  virtual std::vector<float> fold(Axis axis, Sparse::Row ratings) const;
+  // axis as they are. By default the closed form of row_problem(), with the Gram matrix of those.
+  virtual std::vector<float> fold(Axis axis, Sparse::Row ratings,
+                                  std::span<const double> gram) const;
   // How that weighs: everything of RowProblem but dim, own and gram, for a row of n ratings.
   virtual RowProblem row_problem(Axis /*axis*/, size_t /*n*/) const { return {}; }
   // What a score says of a rating: by default itself, within the range of the ratings.
@@ -83,14 +86,14 @@ class RatingsModel : public Learns<Ratings>, public HasVectors, public Ranks, pu
     std::vector<float> row;  // as it was learned
     Shift shift;
   };
-  Folded fold_normalised(Axis axis, Sparse::Row ratings) const;
-  void solve_row_of(Axis axis, uint32_t number, Sparse::Row ratings);
+  std::vector<double> gram_for(Axis axis) const;
+  Folded fold_normalised(Axis axis, Sparse::Row ratings, std::span<const double> gram) const;
+  std::vector<float> scoring(Axis axis, Folded folded) const;
   void solve_rows(Axis axis, std::span<const uint32_t> numbers, const Sparse& ratings,
                   const Context& context);
   uint64_t solve_all(const Ratings& more, size_t known_items, const Context& context);
 
-  uint64_t unit_ = 0;         // ratings that progress counts as an epoch, in both runs
-  std::vector<double> gram_;  // of the other axis, while update() solves many rows with it
+  uint64_t unit_ = 0;  // ratings that progress counts as an epoch, in both runs
 };
 
 }  // namespace kith
