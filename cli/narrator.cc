@@ -16,8 +16,7 @@ constexpr size_t kLogWidth = 160;
 std::string columns_table(const std::vector<ColumnSummary>& columns) {
   std::vector<std::vector<std::string>> rows{{"column", "type", "values", "missing", "examples"}};
   for (const ColumnSummary& c : columns) {
-    std::string examples = fmt::format("{}", fmt::join(c.examples, " / "));
-    if (!c.remark.empty()) examples += fmt::format(" ({})", c.remark);
+    const std::string examples = fmt::format("{}", fmt::join(c.examples, " / "));
     const double missing = static_cast<double>(c.missing) / static_cast<double>(c.rows);
     rows.push_back({printable(c.name), c.type, grouped(c.distinct),
                     c.missing ? fmt::format("{:.1f} %", 100 * missing) : "-", printable(examples)});

@@ -31,8 +31,9 @@ class Bare(kith.TestCase):
         for name, kind in films.TYPES.items():
             self.assertRegex(result.err, rf"(?m)^  {name} +{kind}\b")
         self.assertRegex(result.err, r"(?m)^  genres +set by \|")
-        self.assertRegex(result.err, r"(?m)^  film_id .*\(an identifier: all 1,500 values differ\)")
-        self.assertRegex(result.err, r"(?m)^  country .*\(every cell is the same: Utopia\)")
+        self.assertIn("\nnote     film_id is ignored, an identifier: all 1,500 values differ; "
+                      "if that is wrong, --types film_id=category\n", result.err)
+        self.assertIn("\nnote     country is ignored, every cell is the same: Utopia\n", result.err)
         self.assertIn("1,500 rows of 5 columns", result.err)
         self.assertEqual({n: c["type"] for n, c in self.schema().items()}, films.TYPES)
         self.assertEqual(self.schema()["cast"]["separator"], "|")
@@ -74,11 +75,12 @@ class Bare(kith.TestCase):
         self.assertEqual(json.loads(edited.read_text()), schema)
         self.assertEqual(self.schema()["title"]["type"], "text")
 
-    def test_a_schema_that_lies_there_is_neither_used_nor_overwritten(self):
-        mine = self.write("films.schema.json", '{"columns": [{"name": "year", "type": "ignore"}]}')
+    def test_a_schema_that_lies_there_is_not_used_and_put_aside(self):
+        self.write("films.schema.json", '{"columns": [{"name": "year", "type": "ignore"}]}')
         result = self.ok("train", self.table, "-o", self.path("films.kith"), *films.QUICK[:-1])
-        self.assertRegex(result.err, r"films\.schema\.json is there and says otherwise.*--schema")
-        self.assertIn("ignore", mine.read_text())
+        self.assertRegex(result.err, r"was not used: --schema .*films\.schema\.json\.1 would")
+        self.assertIn("ignore", self.path("films.schema.json.1").read_text())
+        self.assertEqual(self.schema()["year"]["type"], "number")
         facts = self.ok("info", self.path("films.kith"), "--json").json["facts"]
         self.assertIn("column year", facts)
 
@@ -91,8 +93,9 @@ class Bare(kith.TestCase):
     def test_types_on_the_command_line(self):
         model = self.path("m.kith")
         result = self.ok("train", self.table, "-o", model, *films.QUICK[:-1], "--types",
-                         "year=category,title=ignore,country=category")
+                         "year=category,title=ignore", "--types", "country=category")
         self.assertRegex(result.err, r"(?m)^  year +category")
+        self.assertNotIn("note     country", result.err)  # the user has spoken
         facts = self.ok("info", model, "--json").json["facts"]
         self.assertEqual(facts["column country"], "category, 1 rows")
         self.assertEqual(facts["column year"], "category, 40 rows")

@@ -215,7 +215,7 @@ class Odd(kith.TestCase):
         result = self.train(self.rows)
         for name, why in (("film_id", "all 600 values differ"), ("nothing", "cell is missing"),
                           ("country", "every cell is the same: Utopia")):
-            self.assertRegex(result.err, rf"(?m)^  {name} +ignore .*\(.*{why}")
+            self.assertRegex(result.err, rf"(?m)^note     {name} is ignored, .*{why}")
 
     def test_text_among_the_numbers(self):
         self.rows[3]["year"], self.rows[7]["year"] = "around 1960", "19x5"

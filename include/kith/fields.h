@@ -69,6 +69,7 @@ struct Field {
   std::string_view former_name{};
   std::optional<double> former_auto{};
   uint64_t allowed = ~uint64_t{0};  // of an enum: bit i for value i
+  bool adds = false;                // a list: given again, it is longer
 
   constexpr Field between(double lo, double hi) const {
     Field f = *this;
@@ -100,6 +101,12 @@ struct Field {
     f.allowed = ((uint64_t{1} << static_cast<unsigned>(values)) | ...);
     return f;
   }
+  // A list with commas: what is given later is added to it.
+  constexpr Field adding_up() const {
+    Field f = *this;
+    f.adds = true;
+    return f;
+  }
   // How files of version 0.1 called it, and the number with which they said auto.
   constexpr Field formerly(std::string_view old_name, std::optional<double> old_auto = {}) const {
     Field f = *this;
@@ -129,6 +136,9 @@ std::optional<int64_t> whole_number(const Value& value);
 // Error(kUsage) if x is out of range or not finite.
 void check_range(std::string_view name, double x, std::optional<double> low,
                  std::optional<double> high, std::string_view shown);
+
+// One item more at the end of a list with commas, unless it is there; nothing empties it.
+void add_to_list(std::string& list, const std::string& item);
 
 template <class T>
 struct Plain {
@@ -262,6 +272,9 @@ bool set(C& config, std::string_view name, const Value& value) {
     const T v = detail::convert<T>(name, value, f.allowed);
     if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
       detail::check_range(name, static_cast<double>(v), f.low, f.high, detail::show(v));
+    }
+    if constexpr (std::is_same_v<Member, std::string>) {
+      if (f.adds) return detail::add_to_list(config.*(f.member), v);
     }
     config.*(f.member) = v;
   });

@@ -450,22 +450,30 @@ TEST_F(TrainTest, WhatTheColumnsAreIsWrittenBesideTheModel) {
   ASSERT_TRUE(fs::exists(schema));
   expect_part("\"city\"", bytes_of(schema));
   const auto& notes = events.profiles.at(0).notes;
-  ASSERT_EQ(notes.size(), 1u);
-  expect_part("what the columns are was written to " + schema, notes[0].text);
+  expect_part("what the columns are was written to " + schema, notes.back().text);
   EXPECT_EQ(events.profiles[0].columns.size(), 8u);
 
-  // What stands there may have been edited: it stays, and is not read.
+  // What stands there may have been edited: it is put aside, and is not read.
   const std::string edited = R"({"columns": [{"name": "city", "type": "ignore"}]})";
   write("a.schema.json", edited);
   Events again;
   train_now(asked, 1, &again);
-  EXPECT_EQ(bytes_of(schema), edited);
-  expect_part("is there and says otherwise; it was not used",
-              again.profiles.at(0).notes.at(0).text);
+  EXPECT_EQ(bytes_of(schema + ".1"), edited);
+  expect_part("what it said before was not used: --schema " + schema + ".1 would",
+              again.profiles.at(0).notes.back().text);
+  const std::string plain = bytes_of(schema);
+  expect_part("\"city\"", plain);
+  write("a.schema.json", "{}");
+  train_now(asked);
+  EXPECT_EQ(bytes_of(schema), plain);
+  EXPECT_EQ(bytes_of(schema + ".1"), edited);
+  EXPECT_EQ(bytes_of(schema + ".2"), "{}");
+  train_now(asked);
+  EXPECT_FALSE(fs::exists(schema + ".3")) << "the same again";
   EXPECT_EQ(bytes_of(path("a.kith")), bytes_of(places().path()));
   // Unless it is given.
   TrainRequest given = asked;
-  given.settings.push_back(text("schema", schema));
+  given.settings.push_back(text("schema", schema + ".1"));
   train_now(given);
   expect_part("the model has no column city", message_of(ErrorKind::kUsage, [&] {
                 predict(open(path("a.kith")), {"city=Rome"}, {.target = "country"});

@@ -46,6 +46,12 @@ std::string show_found(const Value& value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
 }
 
+void add_to_list(std::string& list, const std::string& item) {
+  if (item.empty()) return list.clear();
+  if (("," + list + ",").find("," + item + ",") != std::string::npos) return;
+  list += (list.empty() ? "" : ",") + item;
+}
+
 std::string joined(std::span<const std::string_view> words, std::string_view between) {
   return fmt::format("{}", fmt::join(words, between));
 }

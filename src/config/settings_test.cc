@@ -28,6 +28,7 @@ struct Paint {
   bool shiny = false;
   Colour colour = Colour::kRed;
   std::string output = "out";
+  std::string layers{};
 
   static constexpr std::tuple fields{
       field("dim", &Paint::dim, "length of each vector").between(1, 4096),
@@ -37,6 +38,7 @@ struct Paint {
       field("shiny", &Paint::shiny, "make it shine"),
       field("colour", &Paint::colour, "which paint"),
       field("output", &Paint::output, "where it goes"),
+      field("layers", &Paint::layers, "which").adding_up(),
   };
 };
 
@@ -85,6 +87,12 @@ TEST(Flags, SwitchesGoOnAndOffAndTheLastWins) {
   EXPECT_EQ(parse({"--dim", "1", "--dim", "2"}).paint.dim, 2);
   EXPECT_EQ(usage({"--no-shiny=true"}), "--no-shiny takes no value; got --no-shiny=true");
   EXPECT_EQ(usage({"--shiny=maybe"}), "command line: shiny must be true or false; got \"maybe\"");
+}
+
+TEST(Flags, ListsAddUp) {
+  EXPECT_EQ(parse({"--layers", "a=1,b=2", "--layers", "c=3"}).paint.layers, "a=1,b=2,c=3");
+  EXPECT_EQ(parse({"--layers", "a=1", "--layers", "b=2", "--layers=a=1"}).paint.layers, "a=1,b=2");
+  EXPECT_EQ(parse({"--layers", "a", "--layers", "", "--layers", "b"}).paint.layers, "b");
 }
 
 TEST(Flags, TextStaysAsItWasTyped) {

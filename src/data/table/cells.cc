@@ -16,8 +16,13 @@ constexpr std::string_view kMissingMarks[] = {"na",   "n/a", "#n/a",     "nan", 
 constexpr std::string_view kTrue[] = {"true", "yes", "t", "y", "1"};
 constexpr std::string_view kFalse[] = {"false", "no", "f", "n", "0"};
 
+constexpr std::string_view kMonths[] = {"january",   "february", "march",    "april",
+                                        "may",       "june",     "july",     "august",
+                                        "september", "october",  "november", "december"};
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
 
 // Against a list in lower case.
 bool is_one_of(std::string_view text, std::span<const std::string_view> list) {
@@ -52,6 +57,22 @@ class Scanner {
     return c;
   }
   void expect(std::string_view choices) { ok_ = ok_ && one_of(choices) != 0; }
+
+  // "Jan" or "January" is 1, in any case; then maybe a point.
+  int month_name() {
+    size_t letters = 0;
+    while (letters < left_.size() && is_letter(left_[letters])) ++letters;
+    const std::string_view word = left_.substr(0, letters);
+    const auto found = std::ranges::find_if(kMonths, [&](std::string_view month) {
+      return word.size() >= 3 && word.size() <= month.size() &&
+             (word.size() == 3 || word.size() == month.size()) &&
+             std::ranges::equal(word, month.substr(0, word.size()), {}, lower);
+    });
+    ok_ = ok_ && found != std::end(kMonths);
+    left_.remove_prefix(letters);
+    one_of(".");
+    return static_cast<int>(found - std::begin(kMonths)) + 1;
+  }
 
   // The digits behind the point of the seconds.
   double fraction() {
@@ -94,6 +115,22 @@ std::optional<Day> read_year_last(Scanner& in, DateOrder order) {
   if (first > 12 || first == second) return day_first;
   if (second > 12) return month_first;
   return std::nullopt;
+}
+
+// "01-Jan-1974", "1 January 1974", "Jan 1, 1974".
+Day read_named_month(Scanner& in, bool month_first) {
+  Day out;
+  if (month_first) out.month = in.month_name();
+  if (month_first) in.expect(" ");
+  out.day = in.number(1, 2, 31);
+  if (!month_first) in.expect("- /");
+  if (!month_first) out.month = in.month_name();
+  if (!in.one_of("-/")) {
+    in.one_of(",");
+    in.expect(" ");
+  }
+  out.year = in.number(4, 4, 9999);
+  return out;
 }
 
 // Seconds since midnight in UTC.
@@ -140,7 +177,11 @@ std::optional<double> parse_date(std::string_view cell, DateOrder order) {
   if (cell.size() < 8) return std::nullopt;
   Scanner in(cell);
   const bool year_first = std::all_of(cell.begin(), cell.begin() + 4, is_digit);
-  const auto found = year_first ? read_year_first(in) : read_year_last(in, order);
+  const bool month_first = is_letter(cell[0]);
+  const bool named = month_first || is_letter(cell[2]) || is_letter(cell[3]);
+  const auto found = year_first ? read_year_first(in)
+                     : named    ? read_named_month(in, month_first)
+                                : read_year_last(in, order);
   if (!in.ok() || !found) return std::nullopt;
   const std::chrono::year_month_day date{std::chrono::year(found->year),
                                          std::chrono::month(static_cast<unsigned>(found->month)),

@@ -48,6 +48,21 @@ TEST(Cells, DatesAreDaysSince1970) {
   }
 }
 
+TEST(Cells, MonthsMayHaveNames) {
+  for (const char* good :
+       {"02-Jan-1970", "2-jan-1970", "2 January 1970", "2 JAN 1970", "2/Jan/1970", "Jan 2, 1970",
+        "January 2 1970", "Jan. 2, 1970", "2 Jan. 1970"}) {
+    EXPECT_EQ(parse_date(good), 1) << good;
+    EXPECT_EQ(parse_date(good, DateOrder::kMonthFirst), 1) << good;
+  }
+  EXPECT_EQ(parse_date("01-Dec-1970 12:00"), 334.5);
+  for (const char* bad :
+       {"02-Jam-1970", "02-Janu-1970", "30-Feb-1970", "Jan-02-1970", "January 1970", "02-Jan-70",
+        "Janx 2, 1970", "2Jan1970xx", "May 2 19700"}) {
+    EXPECT_EQ(parse_date(bad), std::nullopt) << bad;
+  }
+}
+
 TEST(Cells, DatesWithSlashesNeedAnOrderOnlyIfTheyCanBeReadTwice) {
   EXPECT_EQ(parse_date("31/12/1969"), -1);
   EXPECT_EQ(parse_date("12/31/1969"), -1);

@@ -18,12 +18,15 @@ namespace {
 
 constexpr double kMost = 0.95;          // cells that must be readable as a number or a date
 constexpr size_t kFewValues = 20;       // as many different whole numbers may be names of classes
-constexpr size_t kManyRows = 100;       // if they are seen on more rows than this
+constexpr double kOften = 5;            // if each is seen on so many rows, on average
 constexpr size_t kEnoughForIds = 20;    // fewer cells differ by chance
 constexpr double kSetShare = 0.1;       // cells with the separator in them
+constexpr double kMostCells = 0.5;      // or so many: then members need not repeat
 constexpr double kSetRepeats = 2;       // times that members repeat more than whole cells
 constexpr double kShortMember = 30;     // mean bytes of the members of a set with commas
-constexpr double kDistinctText = 0.7;   // share of different cells in free text
+constexpr double kFewWords = 3;         // mean words of members that need not repeat
+constexpr double kManyTexts = 20000;    // different cells that free text draws from, at least
+constexpr double kFewPairs = 2;         // fewer equal cells are chance
 constexpr size_t kMembersLooked = 100;  // of a cell
 constexpr double kLongText = 8;         // mean words
 constexpr std::string_view kList(&kListSeparator, 1);
@@ -112,6 +115,13 @@ class ColumnGuess {
   bool ignore(std::string why) {
     profile_.remark = std::move(why);
     return decide_on(ColumnType::kIgnore);
+  }
+
+  // It may be something else, and the user may know.
+  bool decide_in_doubt(ColumnType type, std::string why, ColumnType rather) {
+    profile_.remark = std::move(why);
+    profile_.rather = rather;
+    return decide_on(type);
   }
 
   void add_examples() {
@@ -257,15 +267,25 @@ class ColumnGuess {
       zero_padded = zero_padded || (text.size() > 1 && text[0] == '0' && is_digits(text));
     }
     if (whole && zero_padded) {
-      profile_.remark = "numbers with zeros in front, taken for codes";
-      return is_identifier() || decide_on(ColumnType::kCategory);
+      return is_identifier() ||
+             decide_in_doubt(ColumnType::kCategory, "numbers with zeros in front, taken for codes",
+                             ColumnType::kNumber);
     }
     if (whole && is_numbering(values, read)) {
-      return ignore(fmt::format("an identifier: all {} numbers differ", grouped(values.size())));
+      return decide_in_doubt(
+          ColumnType::kIgnore,
+          fmt::format("an identifier: all {} numbers differ", grouped(values.size())),
+          ColumnType::kNumber);
     }
-    if (whole && values.size() <= kFewValues && profile_.rows > kManyRows && !are_years(values)) {
-      profile_.remark = fmt::format("only {} different whole numbers", values.size());
-      return decide_on(ColumnType::kCategory);
+    if (whole && has_code_name()) {
+      return decide_in_doubt(ColumnType::kCategory, "by its name these are codes",
+                             ColumnType::kNumber);
+    }
+    if (whole && values.size() <= kFewValues && ratio(read.good, values.size()) >= kOften &&
+        !are_years(values)) {
+      return decide_in_doubt(ColumnType::kCategory,
+                             fmt::format("only {} different whole numbers", values.size()),
+                             ColumnType::kNumber);
     }
     return decide_on(ColumnType::kNumber, read, "number");
   }
@@ -290,6 +310,23 @@ class ColumnGuess {
     return name == "id";
   }
 
+  // Numbers that only name something: a user, a postal code.
+  bool has_code_name() const {
+    if (has_id_name()) return true;
+    std::string name;
+    for (const char c : column_.name) {
+      const char low = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+      name += low == ' ' || low == '-' || low == '.' ? '_' : low;
+    }
+    for (const std::string_view end :
+         {"_no", "_nr", "_code", "_key", "_zip", "zipcode", "postcode"}) {
+      if (name.ends_with(end)) return true;
+    }
+    constexpr std::string_view kNames[] = {"user", "item", "customer", "product", "zip",
+                                           "code", "sku",  "isbn",     "phone",   "plz"};
+    return std::ranges::find(kNames, name) != std::end(kNames);
+  }
+
   bool is_set() {
     std::string_view best;
     double best_gain = 0;
@@ -302,12 +339,14 @@ class ColumnGuess {
     if (best_gain == 0) return false;
     column_.separator = best;
     profile_.distinct = members_of(best).counts.size();
-    return decide_on(ColumnType::kSet);
+    if (best_gain >= kSetRepeats) return decide_on(ColumnType::kSet);
+    return decide_in_doubt(ColumnType::kSet, fmt::format("{} stands in most cells", best),
+                           ColumnType::kText);
   }
 
   struct Members {
     Counts counts;
-    size_t total = 0, bytes = 0, cells_with_separator = 0;
+    size_t total = 0, bytes = 0, words = 0, cells_with_separator = 0;
     bool same_number = true;  // in every cell
     bool thousands = true;    // every cell could be 1,234,567
   };
@@ -322,6 +361,7 @@ class ColumnGuess {
         ++out.counts[member];
         ++out.total;
         out.bytes += member.size();
+        out.words += count_words(member);
         out.thousands = out.thousands && is_digits(member) &&
                         (size == 1 ? member.size() <= 3 : member.size() == 3);
       });
@@ -339,7 +379,9 @@ class ColumnGuess {
     return decide_on(ColumnType::kCategory);
   }
 
-  // How many times more often members repeat than whole cells do; 0 if it is no set.
+  // How many times more often members repeat than whole cells do; 0 if it is no set. What stands
+  // in most cells and has short names around it separates them, whether they repeat or not: that
+  // depends on how many rows there are.
   double gain_of(std::string_view separator) const {
     const Members members = members_of(separator);
     if (members.cells_with_separator == 0 || members.counts.empty()) return 0;
@@ -352,15 +394,31 @@ class ColumnGuess {
         (members.same_number || ratio(members.bytes, members.total) > kShortMember)) {
       return 0;
     }
-    return gain >= kSetRepeats ? gain : 0;
+    if (gain >= kSetRepeats) return gain;
+    const bool most = ratio(members.cells_with_separator, cells_.size()) >= kMostCells;
+    const bool names = ratio(members.words, members.total) <= kFewWords &&
+                       ratio(members.bytes, members.total) <= kShortMember;
+    return most && names && !members.same_number ? std::min(gain, 1.0) : 0;
+  }
+
+  // From how many, all as likely, cells were drawn that are equal as often as these: one over the
+  // share of pairs of cells that are equal. It does not depend on how many cells there are, as the
+  // share of different ones does.
+  double drawn_from() const {
+    double equal = 0;
+    for (const auto& [text, n] : counts_)
+      equal += static_cast<double>(n) * static_cast<double>(n - 1) / 2;
+    if (equal < kFewPairs) return HUGE_VAL;
+    const auto n = static_cast<double>(cells_.size());
+    return n * (n - 1) / 2 / equal;
   }
 
   bool is_text() {
     size_t words = 0;
     for (const SampledCell& cell : cells_) words += count_words(cell.text);
     const double mean = ratio(words, cells_.size());
-    const bool distinct = ratio(counts_.size(), cells_.size()) >= kDistinctText;
-    if (!(mean >= 2 && distinct) && !(mean >= kLongText && counts_.size() > kFewValues)) {
+    if (!(mean >= 2 && drawn_from() >= kManyTexts) &&
+        !(mean >= kLongText && counts_.size() > kFewValues)) {
       return false;
     }
     // Replacing a text by noise costs as many rows as it has words: long ones are context only.
@@ -375,7 +433,10 @@ class ColumnGuess {
         })) {
       return false;
     }
-    return ignore(fmt::format("an identifier: all {} values differ", grouped(cells_.size())));
+    return decide_in_doubt(
+        ColumnType::kIgnore,
+        fmt::format("an identifier: all {} values differ", grouped(cells_.size())),
+        ColumnType::kCategory);
   }
 
   Column column_;

@@ -95,9 +95,12 @@ TEST(InferSchema, FewWholeNumbersAreClasses) {
   const auto ratings = guess(column(200, [](size_t i) { return std::to_string(1 + i % 5); }));
   EXPECT_EQ(ratings.column.type, ColumnType::kCategory);
   EXPECT_EQ(ratings.profile.remark, "only 5 different whole numbers");
-  EXPECT_EQ(type_of(column(100, [](size_t i) { return std::to_string(1 + i % 5); })),
+  EXPECT_EQ(ratings.profile.rather, ColumnType::kNumber);
+  EXPECT_EQ(type_of(column(24, [](size_t i) { return std::to_string(1 + i % 5); })),
             ColumnType::kNumber)
-      << "too few rows to tell";
+      << "too few of each to tell";
+  EXPECT_EQ(type_of(column(25, [](size_t i) { return std::to_string(1 + i % 5); })),
+            ColumnType::kCategory);
   EXPECT_EQ(type_of(column(200, [](size_t i) { return fmt::format("{:05}", i % 50 * 700); })),
             ColumnType::kCategory)
       << "postal codes";
@@ -189,6 +192,44 @@ TEST(InferSchema, Sets) {
   EXPECT_EQ(type_of({"a" + kSep + "b", "c", "d"}), ColumnType::kSet) << "a list is a list";
 }
 
+// The same kind of cells is the same type, few rows or many, whether members and names repeat yet
+// or not.
+TEST(InferSchema, ItDoesNotMatterHowManyRowsThereAre) {
+  for (const size_t rows : {150, 1000, 9000}) {
+    std::mt19937 random(7);
+    const auto person = [&](size_t of) {
+      return fmt::format("First{} Last{}", random() % 50, random() % of);
+    };
+    const auto cast = guess(column(rows, [&](size_t) {
+      std::string cell = person(100000);
+      for (size_t n = random() % 5; n > 0; --n) cell += "|" + person(100000);
+      return cell;
+    }));
+    EXPECT_EQ(cast.column.type, ColumnType::kSet) << rows;
+    EXPECT_EQ(cast.column.separator, "|");
+    EXPECT_EQ(cast.profile.remark, "| stands in most cells");
+    EXPECT_EQ(cast.profile.rather, ColumnType::kText);
+    EXPECT_EQ(type_of(column(rows, [&](size_t) { return person(30); })), ColumnType::kCategory)
+        << rows << ": of 1,500 people";
+    EXPECT_EQ(type_of(column(rows, [&](size_t) { return person(100000); })), ColumnType::kText)
+        << rows << ": of 5,000,000";
+  }
+}
+
+TEST(InferSchema, NumbersThatAreNamesByTheirName) {
+  const Row cells = column(500, [](size_t i) { return std::to_string(10000 + i * i % 450); });
+  for (const char* name : {"user", "item_id", "StoreId", "Order No", "country-code", "ZIP", "zip",
+                           "billing.zip", "Postcode"}) {
+    const auto found = guess(cells, name);
+    EXPECT_EQ(found.column.type, ColumnType::kCategory) << name;
+    EXPECT_EQ(found.profile.remark, "by its name these are codes");
+    EXPECT_EQ(found.profile.rather, ColumnType::kNumber);
+  }
+  for (const char* name : {"piano", "users", "price", "paid", "encoded"}) {
+    EXPECT_EQ(guess(cells, name).column.type, ColumnType::kNumber) << name;
+  }
+}
+
 TEST(InferSchema, SeparatorsThatSeparateNothing) {
   std::mt19937 random(4);
   const auto word = [&] { return fmt::format("word{}", random() % 5000); };
@@ -251,6 +292,8 @@ TEST(InferSchema, IgnoredColumns) {
   const auto numbers = guess(column(1200, [](size_t i) { return std::to_string(i + 1); }));
   EXPECT_EQ(numbers.column.type, ColumnType::kIgnore);
   EXPECT_EQ(numbers.profile.remark, "an identifier: all 1,200 numbers differ");
+  EXPECT_EQ(numbers.profile.rather, ColumnType::kNumber);
+  EXPECT_EQ(names.profile.rather, ColumnType::kCategory);
   EXPECT_EQ(
       guess(column(50, [](size_t i) { return std::to_string(1000 * i); }), "film_id").column.type,
       ColumnType::kIgnore);

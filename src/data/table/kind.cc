@@ -77,23 +77,75 @@ void check_target(Schema& schema, const std::string& target) {
               target);
 }
 
-// Never over one that differs: it may have been edited.
+// The first of NAME.1, NAME.2 that is free.
+std::string aside(const std::string& path) {
+  std::error_code none;
+  for (int k = 1;; ++k) {
+    std::string out = fmt::format("{}.{}", path, k);
+    if (!fs::exists(out, none)) return out;
+  }
+}
+
+// One that differs may have been edited: it is put aside, so that none stays beside a model that is
+// not its own.
 std::optional<Note> write_schema(const std::string& path, bool given, const Schema& schema) {
   const std::string text = to_json(schema);
   std::error_code none;
+  std::string before;
   if (fs::exists(path, none)) {
     if (given || text_of_file(path) == text) return std::nullopt;
-    return Note{Note::Level::kNote,
-                fmt::format("{} is there and says otherwise; it was not used: --schema {} would",
-                            path, shell_quoted(path))};
+    before = aside(path);
+    std::error_code failed;
+    fs::rename(path, before, failed);
+    if (failed) {
+      throw fault(ErrorKind::kIo, "{}: cannot be renamed to {}: {}", path, before,
+                  failed.message());
+    }
   }
   AtomicFile file(path);
   file.write(text);
   file.commit();
-  return Note{Note::Level::kNote,
-              fmt::format("what the columns are was written to {}: edit it and give it with "
-                          "--schema",
-                          path)};
+  std::string said = fmt::format(
+      "what the columns are was written to {}: edit it and give it with --schema", path);
+  if (!before.empty()) {
+    said +=
+        fmt::format("; what it said before was not used: --schema {} would", shell_quoted(before));
+  }
+  return Note{Note::Level::kNote, said};
+}
+
+constexpr size_t kMostRemarks = 20;
+
+// What is odd or doubtful about the columns that the user has not spoken of, a line each.
+std::vector<Note> remarks(const Inferred& inferred, const Schema& agreed) {
+  std::vector<Note> out;
+  size_t more = 0;
+  for (size_t c = 0; c < inferred.profiles.size(); ++c) {
+    const Column& column = inferred.schema.columns[c];
+    const ColumnProfile& p = inferred.profiles[c];
+    if (p.remark.empty() || agreed.columns[c].type != column.type) continue;
+    if (out.size() == kMostRemarks) {
+      ++more;
+      continue;
+    }
+    const bool ignored = column.type == ColumnType::kIgnore;
+    std::string text =
+        fmt::format("{}{}{}", column.name, ignored ? " is ignored, " : ": ", p.remark);
+    if (p.rather) {
+      if (!ignored) {
+        text = fmt::format("{} is taken for a {}: {}", column.name, detail::show(column.type),
+                           p.remark);
+      }
+      text += "; if that is wrong, --types " +
+              shell_quoted(column.name + "=" + detail::show(*p.rather));
+    }
+    out.push_back({Note::Level::kNote, std::move(text)});
+  }
+  if (more > 0) {
+    out.push_back(
+        {Note::Level::kNote, fmt::format("and so for {}", count_of(more, "column more"))});
+  }
+  return out;
 }
 
 std::vector<ColumnSummary> summaries(const Schema& schema,
@@ -130,8 +182,9 @@ class ReadTable final : public DataReader {
         throw fault(ErrorKind::kInput, "{}: the table has no rows", reader.where());
       }
       Inferred inferred = infer_schema(reader);
-      schema = agreed(std::move(inferred.schema), request.wishes);
+      schema = agreed(inferred.schema, request.wishes);
       columns = summaries(schema, inferred.profiles);
+      notes = remarks(inferred, schema);
       const bool given = !use_.schema.empty();
       const std::string& path = given ? use_.schema : request.schema_path;
       if (!path.empty()) {

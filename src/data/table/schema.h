@@ -59,6 +59,7 @@ struct ColumnProfile {
   uint64_t distinct = 0;              // cells; of a set its members
   std::vector<std::string> examples;  // at most three, shortened to 40 characters
   std::string remark;  // why it is ignored, or something odd: "3 of 10,000 cells are not numbers"
+  std::optional<ColumnType> rather;  // if the guess is doubtful: what else it may be
 };
 
 struct Schema {

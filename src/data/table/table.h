@@ -60,7 +60,9 @@ struct TableUse {
   static constexpr std::tuple fields{
       field("schema", &TableUse::schema,
             "what the columns are, as JSON; written if it is not there"),
-      field("types", &TableUse::types, "for some columns: year=category,notes=ignore"),
+      field("types", &TableUse::types,
+            "for some columns: year=category,notes=ignore; may be given several times")
+          .adding_up(),
       field("holdout", &TableUse::holdout,
             "held out to score the model: a share of the rows, or so many; 0 for none")
           .between(0, 1e12)
