@@ -21,9 +21,7 @@ constexpr size_t kLongestSchema = size_t{16} << 20;
 // By its name, or that it is a database.
 double looks_like(const std::string& source) {
   if (is_database(source)) return 0.5;
-  fs::path name = fs::path(source).filename();
-  const fs::path end = name.extension();
-  if (end == ".gz" || end == ".zst" || end == ".zstd") name = name.stem();
+  const fs::path name = name_unpacked(source);
   constexpr std::array<std::string_view, 8> kEnds{".csv",    ".tsv", ".json",   ".jsonl",
                                                   ".ndjson", ".db",  ".sqlite", ".sqlite3"};
   return std::ranges::find(kEnds, name.extension().string()) != kEnds.end() ? 0.5 : 0;

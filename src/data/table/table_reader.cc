@@ -28,9 +28,7 @@ std::string display_name(const std::string& path) { return path == "-" ? "standa
 
 // The ending of the name that tells the format: ".csv" of "films.csv.gz".
 std::string extension_of(const std::string& name) {
-  fs::path path(name);
-  if (path.extension() == ".gz" || path.extension() == ".zst") path = path.stem();
-  std::string out = path.extension().string();
+  std::string out = fs::path(name_unpacked(name)).extension().string();
   std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
   return out;
 }
