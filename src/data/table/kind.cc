@@ -125,6 +125,7 @@ class ReadTable final : public DataReader {
     std::vector<Note> notes;
     if (!base) {
       if (reader.sample().empty()) {
+        reader.tally()->finish();  // there may be rows, but bad ones
         throw fault(ErrorKind::kInput, "{}: the table has no rows", reader.where());
       }
       Inferred inferred = infer_schema(reader);
@@ -198,7 +199,7 @@ std::map<std::string, std::string> Table::metadata() const {
 
 void Table::describe(std::vector<ColumnSummary> columns, std::vector<Note> notes) {
   columns_ = std::move(columns);
-  notes_ = std::move(notes);
+  notes_.insert(notes_.end(), notes.begin(), notes.end());
 }
 
 Profile Table::profile() const {
