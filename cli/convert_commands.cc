@@ -92,7 +92,7 @@ const Command kImport{
     {"kith import GoogleNews-vectors-negative300.bin.gz -o news.kith",
      "kith import glove.6B.100d.txt -o glove.kith", "kith import vectors.npy -o vectors.kith"},
     "The format is seen from the bytes: word2vec binary or text, GloVe, NumPy, CSV, safetensors; "
-    "plain, gzip or zstd.",
+    "plain, gzip, zstd, xz or bzip2.",
     groups_for<ImportOptions, Quiet>,
     run_import,
 };

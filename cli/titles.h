@@ -5,21 +5,26 @@
 #include <tuple>
 
 #include "kith/titles.h"
+#include "narrator.h"
 
 namespace kith::cli {
 
 // What the items of a model of ratings are called.
 struct TitleOptions {
   std::string names{}, names_column{};
+  TextEncoding encoding = TextEncoding::kUtf8;
 
   static constexpr std::tuple fields{
       field("names", &TitleOptions::names, "ratings: show titles from this table, by item id"),
       field("names-column", &TitleOptions::names_column, "its column of titles; else found"),
+      field("encoding", &TitleOptions::encoding, "of that table, unless a byte-order mark tells"),
   };
 };
 
 inline Titles titles_for(const TitleOptions& options, const Model& model) {
-  return options.names.empty() ? Titles() : Titles(options.names, options.names_column, model);
+  if (options.names.empty()) return {};
+  Narrator narrator(false);
+  return {options.names, options.names_column, model, options.encoding, &narrator};
 }
 
 }  // namespace kith::cli

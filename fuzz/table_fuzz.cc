@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a table of text: read or refused with Error, the same whatever the pieces they come
-// in; and what is inferred survives its file. The first byte chooses; the rest is the table.
+// in, and whether bad rows are skipped or not if there are none; and what is inferred survives its
+// file. The first byte chooses; the rest is the table.
 
 #include <cstdint>
 #include <cstdlib>
@@ -66,7 +67,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.format = data[0] & 1 ? TableFormat::kJson : TableFormat::kCsv;
   options.header = data[0] & 2;
   options.delimiter = data[0] & 4 ? "\t" : data[0] & 8 ? "," : "";
-  require(read_all(bytes, options, 1 + data[0] / 16) == read_all(bytes, options, SIZE_MAX));
+  options.encoding = static_cast<TextEncoding>(data[0] >> 6);
+  const Outcome outcome = read_all(bytes, options, SIZE_MAX);
+  require(read_all(bytes, options, 1 + data[0] / 16) == outcome);
+  TableOptions skip = options;
+  skip.bad_rows = BadRows::kSkip;
+  const Outcome skipped = read_all(bytes, skip, SIZE_MAX);
+  require(read_all(bytes, skip, 1 + data[0] / 16) == skipped);
+  require(!outcome.error.empty() || skipped == outcome);  // nothing was bad, so nothing is left out
   infer(bytes, options);
   return 0;
 }

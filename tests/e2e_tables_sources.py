@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables from everywhere: text, JSON, SQLite and a PostgreSQL server give the same model."""
+import bz2
 import contextlib
 import gzip
 import json
+import lzma
 import os
 import pathlib
 import shutil
@@ -11,6 +13,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import zipfile
 
 import films
 import kith
@@ -76,6 +79,132 @@ class Sources(SameTable):
         packed = subprocess.run(["zstd", "-qc"], input=self.csv, capture_output=True, check=True)
         file = self.write("films.csv.zst", packed.stdout)
         self.assertEqual(self.trained(file), self.expected)
+
+    def test_xz_and_bzip2(self):
+        for name, pack in (("films.csv.xz", lzma.compress), ("films.csv.bz2", bz2.compress)):
+            file = self.write(name, pack(self.csv[:5000]) + pack(self.csv[5000:]))
+            self.assertEqual(self.trained(file), self.expected)
+            self.refused("train", self.write(name, pack(self.csv)[:-20]), "-o", self.path("x.kith"),
+                         says=[name, "cut off"])
+
+    def test_archives_are_refused_with_the_command_that_unpacks_them(self):
+        with zipfile.ZipFile(self.path("films.zip"), "w") as archive:
+            archive.write(self.path("films.csv"), "films.csv")
+        for command in (["train"], ["train", "feat2vec"], ["train", "als"], ["train", "word2vec"]):
+            self.refused(*command, self.path("films.zip"), "-o", self.path("x.kith"),
+                         says=["zip archive", f"unzip {self.path('films.zip')}"])
+        self.refused("train", "feat2vec", "-", "-o", self.path("x.kith"), says="unzip FILE",
+                     stdin=self.path("films.zip").read_bytes())
+        self.refused("train", self.write("t.parquet", b"PAR1\x15\x04" + bytes(100)), "-o",
+                     self.path("x.kith"), says=["Parquet", "read_parquet"])
+
+    def test_other_encodings_are_the_same_table(self):
+        for row in self.rows:
+            row["director"] = row["director"].replace("Director 1", "Andr\u00e9 \u20ac")
+        text = films.as_csv(self.rows)
+        plain = self.trained(self.write("films.csv", text))
+        for name, flags in (("utf-16", []), ("utf-16-le", ["--encoding", "utf-16"]),
+                            ("utf-16-be", ["--encoding", "utf-16"]), ("utf-8-sig", []),
+                            ("cp1252", ["--encoding", "windows-1252"])):
+            told = self.answered(self.write("films.csv", text.encode(name)), *flags)
+            self.assertEqual(told, self.answered(self.write("films.csv", text)), name)
+        self.assertNotEqual(plain, self.expected)
+
+    def answered(self, *source):
+        model = self.path("e.kith")
+        self.ok("train", *source, "-o", model, *SAME)
+        self.path("e.schema.json").unlink()
+        return self.ok("near", model, "director=Andr\u00e9 \u20ac0", "--json").json["neighbours"]
+
+    def test_what_is_not_utf8_is_counted_and_told(self):
+        bad = self.csv.replace(b"Director 10", b"Ren\xe9e")
+        rows = bad.count(b"Ren\xe9e")
+        file, model = self.write("films.csv", bad), self.path("m.kith")
+        told = self.ok("train", file, "-o", model, *SAME[:-1]).err
+        self.assertIn(f"{rows} rows with bytes that are not UTF-8, which became U+FFFD", told)
+        self.assertIn("--encoding latin-1", told)
+        self.ok("near", model, "director=Ren\ufffde")
+        told = self.ok("predict", model, file, "--target", "director").err
+        self.assertIn(f"{rows} rows with bytes", told)
+        self.ok("train", file, "-o", model, *SAME, "--encoding", "latin-1")
+        self.ok("near", model, "director=Ren\u00e9e")
+        # Questions read files of their own, and are told what these are.
+        out = self.ok("predict", model, file, "--target", "year", "--encoding", "latin-1")
+        self.assertIn("Ren\u00e9e", out.out)
+        self.assertNotIn("UTF-8", out.err)
+
+    def test_the_encoding_is_remembered_by_a_run_that_goes_on(self):
+        file = self.write("films.csv", self.csv.replace(b"Director 10", b"Ren\xe9e"))
+        model = self.path("m.kith")
+        self.ok("train", file, "-o", model, *SAME, "--encoding", "latin-1", "--bad-rows", "skip")
+        self.ok("train", file, "--from", model, "-o", self.path("n.kith"), "--quiet")
+        self.ok("near", self.path("n.kith"), "director=Ren\u00e9e")
+        self.refused("near", self.path("n.kith"), "director=Ren\ufffde", says="no value")
+
+    def test_bad_rows(self):
+        lines = self.csv.decode().split("\n")
+        bad = "\n".join([*lines[:3], "too,few", *lines[3:20], 'a "b" c,"x"y,1,2,3,4,5',
+                         *lines[20:-1], 'tt9,"never closed', ""])
+        file = self.write("films.csv", bad)
+        self.refused("train", file, "-o", self.path("x.kith"), says="films.csv:4: found 2 cells")
+        self.assertEqual(self.answers_of(file), self.answers_of(self.write("good.csv", self.csv)))
+        told = self.ok("train", file, "--bad-rows", "skip", "-o", self.path("m.kith"), *SAME[:-1])
+        said = f"3 rows could not be read and were skipped; the first: {file}:4: found 2 cells"
+        self.assertIn(said, told.err)
+        asked = ["--target", "director", "--bad-rows", "skip"]
+        predicted = self.ok("predict", self.path("m.kith"), file, *asked)
+        self.assertIn(said, predicted.err)
+        self.assertEqual(predicted.out, self.ok("predict", self.path("m.kith"),
+                                                self.path("good.csv"), *asked[:2]).out)
+        for command in (["eval", self.path("m.kith"), file, *asked],
+                        ["update", self.path("m.kith"), file, "-o", self.path("u.kith"),
+                         "--bad-rows", "skip"],
+                        ["score", self.path("m.kith"), file, "--bad-rows", "skip"]):
+            self.assertIn(said, self.ok(*command).err)
+            self.refused(*(flag for flag in command if flag not in ("--bad-rows", "skip")),
+                         says="films.csv:4")
+
+    def answers_of(self, file):
+        self.ok("train", file, "--bad-rows", "skip", "-o", self.path("m.kith"), *SAME)
+        self.path("m.schema.json").unlink()
+        return self.ok("near", self.path("m.kith"), "director=Director 10", "--json").json
+
+    def test_more_bad_rows_than_good_ones(self):
+        file = self.write("films.csv", self.csv + b"x\n" * 401)
+        self.refused("train", file, "--bad-rows", "skip", "-o", self.path("x.kith"),
+                     says=["401 of 801 rows", "more than half", "films.csv:40"])
+        self.assertFalse(self.path("x.kith").exists())
+
+    def test_bad_ratings(self):
+        good = "user,item,rating\n" + "".join(
+            f"u{u},i{i},{1 + (u * i) % 5}\n" for u in range(12) for i in range(12) if (u + i) % 3)
+        bad = good.replace("u3,i5,", "u3,i5,lots;").replace("\nu7,i1,", "\nu7\nu7,i1,")
+        file, other = self.write("r.csv", bad), self.write("g.csv", good.replace("u3,i5,1\n", ""))
+        model, same = self.path("r.kith"), self.path("g.kith")
+        self.refused("train", "als", file, "-o", model, says="r.csv")
+        told = self.ok("train", "als", file, "-o", model, "--bad-rows", "skip", "--dim", 3).err
+        self.assertIn("2 rows could not be read and were skipped", told)
+        self.ok("train", "als", other, "-o", same, "--dim", 3)
+        pair = ["user=u3", "item=i4"]
+        self.assertEqual(self.ok("predict", model, *pair).out, self.ok("predict", same, *pair).out)
+        for command in (["eval", model, file], ["predict", model, file], ["eval", "als", file],
+                        ["update", model, file, "-o", self.path("u.kith")]):
+            self.assertIn("skipped; the first", self.ok(*command, "--bad-rows", "skip").err)
+
+    def test_titles_in_latin1(self):
+        ratings = "".join(f"u{u},i{i},{1 + (u * i) % 5}\n" for u in range(9) for i in range(9))
+        model = self.path("r.kith")
+        self.ok("train", "als", self.write("r.csv", "user,item,rating\n" + ratings), "-o", model,
+                "--dim", 2, "--quiet")
+        names = self.write("n.csv", b"item,title\n" + b"".join(b"i%d,Caf\xe9 %d\n" % (i, i)
+                                                               for i in range(9)))
+        asked = ["near", model, "item=i1", "--names", names]
+        told = self.ok(*asked)
+        self.assertIn("Caf\ufffd 2", told.out)
+        self.assertIn("9 rows with bytes that are not UTF-8", told.err)
+        told = self.ok(*asked, "--encoding", "latin-1")
+        self.assertIn("Caf\u00e9 2", told.out)
+        self.assertEqual(told.err, "")
 
     def test_table_from_standard_input(self):
         for data in (self.csv, gzip.compress(self.csv)):

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "kith/events.h"
 #include "kith/model.h"
+#include "kith/text_encoding.h"
 #include "kith/visible.h"
 
 namespace kith KITH_VISIBLE {
@@ -15,8 +17,9 @@ namespace kith KITH_VISIBLE {
 class Titles {
  public:
   Titles() = default;
-  // `column`: of the titles, or "" to find it.
-  Titles(const std::string& path, const std::string& column, const Model& model);
+  // `column`: of the titles, or "" to find it. `observer`: is told what was odd about the table.
+  Titles(const std::string& path, const std::string& column, const Model& model,
+         TextEncoding encoding = TextEncoding::kUtf8, Observer* observer = nullptr);
   bool empty() const { return titles_.empty(); }
   std::string_view of(std::string_view id) const;  // "" if it has none
   std::optional<std::string> id_of(std::string_view title) const;

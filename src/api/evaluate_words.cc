@@ -8,6 +8,7 @@
 #include "core/waiting.h"
 #include "eval/metrics.h"
 #include "eval/question_files.h"
+#include "io/text_source.h"
 #include "kith/text.h"
 #include "query/analogy.h"
 
@@ -136,7 +137,7 @@ eval::QuestionKind kind_of_questions(const std::string& path) {
     throw fault(ErrorKind::kUsage,
                 "an evaluation file is read twice, so it cannot be standard input; name a file");
   }
-  const auto source = open_source(path);
+  const auto source = open_text(path);
   eval::Lines lines(*source, path);
   return eval::recognise(lines);
 }
@@ -149,7 +150,7 @@ Report evaluate_words(const HasVectors& model, const std::string& path,
   const Index index(*groups.front().names, groups.front().vectors);
   const Waiting waiting(context);
   const eval::QuestionKind kind = kind_of_questions(path);
-  const auto source = open_source(path);
+  const auto source = open_text(path);
   eval::Lines lines(*source, path);
   return kind == eval::QuestionKind::kAnalogies ? analogies_report(index, lines, options, context)
                                                 : similarity_report(index, lines);

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "core/error.h"
-#include "io/file.h"
+#include "io/text_source.h"
 #include "kith/text.h"
 
 namespace kith {
@@ -63,7 +63,7 @@ std::vector<std::string> read_lines(const std::string& path) {
     if (!line.empty()) out.push_back(line);
     line.clear();
   };
-  const auto source = open_source(path);
+  const auto source = open_text(path);
   for (auto piece = source->next(); !piece.empty(); piece = source->next()) {
     for (const char c : piece) {
       if (c == '\n') {

@@ -26,15 +26,10 @@ const ModelInfo& model_of_kind(const DataKind& kind) {
   return *std::ranges::find(all, &kind, &ModelInfo::data);
 }
 
-std::string without_compression(const std::string& name) {
-  const fs::path path(name), end = path.extension();
-  return end == ".gz" || end == ".zst" || end == ".zstd" ? path.stem().string() : name;
-}
-
 // corpora/news.txt.gz -> news.kith, here.
 std::string default_output(const std::string& source) {
   if (is_database(source)) return "table.kith";
-  fs::path path = without_compression(fs::path(source).filename().string());
+  fs::path path = name_unpacked(fs::path(source).filename().string());
   if (source == "-" || path.empty()) return "vectors.kith";
   if (path.extension() != ".kith") path = path.stem();
   return path.string() + ".kith";

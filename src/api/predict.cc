@@ -91,7 +91,8 @@ Prediction predict_pair(const Ranks& model, const std::vector<std::string>& term
 
 PredictedRows predict_pairs(const Ranks& model, const std::vector<std::string>& sources,
                             std::span<const Setting> reading, const Context& context,
-                            const std::function<void(const PredictedRow&)>& row) {
+                            const std::function<void(const PredictedRow&)>& row,
+                            Observer* observer) {
   TableOptions table;
   RatingsOptions columns;
   const std::array sections{Section("The table", table), Section("The ratings", columns)};
@@ -115,6 +116,7 @@ PredictedRows predict_pairs(const Ranks& model, const std::vector<std::string>& 
     out.unknown_items += !answer.known_item;
     row({reader->columns(), cells, answer});
   }
+  for (Note& n : reader->tally()->finish()) note(observer, n.level, std::move(n.text));
   return out;
 }
 
@@ -162,7 +164,7 @@ PredictedRows predict_rows(const Model& model, const std::vector<std::string>& s
   if (opened.can<CompletesRows>()) {
     return predict_cells(opened, sources, options, reading, context, row, observer);
   }
-  return predict_pairs(opened.ask<Ranks>(kQuestion), sources, reading, context, row);
+  return predict_pairs(opened.ask<Ranks>(kQuestion), sources, reading, context, row, observer);
 }
 
 bool tells_deviation(const Model& model) {

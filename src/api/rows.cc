@@ -230,7 +230,10 @@ size_t GroupedRows::column(const std::string& name) const {
 bool GroupedRows::next() {
   context_.check();
   const Waiting waiting(context_);
-  if (!reader_->next(raw_)) return false;
+  if (!reader_->next(raw_)) {
+    for (Note& n : reader_->tally()->finish()) note(observer_, n.level, std::move(n.text));
+    return false;
+  }
   for (size_t g = 0; g < cells_.size(); ++g) {
     cells_[g] = has(g) ? raw_[column_[g]] : std::nullopt;
     if (cells_[g]) drop_unreadable(g);

@@ -53,6 +53,7 @@ inline std::vector<Case> cases() {
 
       {"text", "max-vocab", kChanges, {}, {int64_t{10}}},
       {"text", "max-word", kChanges, {}, {int64_t{20}}},
+      {"text", "encoding", kChanges, {}, {str("utf-8"), str("latin-1")}},
       {"text", "invalid-utf8", kChanges, {}, {str("replace"), str("drop")}},
       {"text", "invalid-utf8", kRefused, {}, {str("error")}},
 
@@ -148,6 +149,9 @@ inline std::vector<Case> reading_cases() {
       {"", "format", kRefused, {}, {str("json"), str("sqlite"), str("postgres")}},
       {"", "delimiter", kNothing, {}, {str(",")}},
       {"", "delimiter", kRefused, {}, {str(";")}},
+      {"", "encoding", kChanges, {}, {str("utf-8"), str("latin-1"), str("windows-1252")}},
+      {"", "encoding", kRefused, {}, {str("utf-16")}},
+      {"", "bad-rows", kNothing, {}, {str("skip")}},  // there are none
       {"", "query", kRefused, {}, {str("select 1")}},
       {"table", "header", kChanges, {text("types", "")}, {false}},
       {"ratings", "header", kRefused, {}, {false}},  // names are no ratings
@@ -177,6 +181,7 @@ inline std::string table_with_oddities() {
   std::string out, line;
   std::istringstream in(places_table(150));
   for (size_t row = 0; std::getline(in, line); ++row) {
+    if (row % 9 == 4) line.back() = '\x99';  // a trade mark in Windows-1252
     out += line + (row == 0 ? ",big,visited\n"
                             : fmt::format(",{},{:02}/{:02}/2020\n", row % 3 == 0 ? "yes" : "no",
                                           1 + row % 12, 1 + row % 5));
@@ -192,7 +197,8 @@ inline std::string ratings_with_oddities() {
     for (size_t i = 0; i < planted.items; ++i) {
       if (!planted.is_there(u, i)) continue;
       const double rating = std::max(0.5, planted.rated(u, i));
-      out += fmt::format("u{},i{},{:.3f},{}\n", u, i, rating, 1000 + u * i);
+      // As for tables.
+      out += fmt::format("u{}{},i{},{:.3f},{}\n", u, u == 7 ? "\x99" : "", i, rating, 1000 + u * i);
       if (i == u) out += fmt::format("u{},i{},{:.3f},{}\n", u, i, rating + 0.5, 2000 + u * i);
     }
   }

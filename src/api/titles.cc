@@ -14,11 +14,6 @@
 namespace kith {
 namespace {
 
-std::string repaired(std::string_view text) {
-  std::string out;
-  return repair_utf8(text, out) ? out : std::string(text);
-}
-
 std::string lower(std::string_view text) {
   std::string out(trimmed(text));
   for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
@@ -79,9 +74,11 @@ TitleColumns title_columns(const std::vector<std::string>& columns, const std::s
 
 }  // namespace
 
-Titles::Titles(const std::string& path, const std::string& column, const Model& model) {
+Titles::Titles(const std::string& path, const std::string& column, const Model& model,
+               TextEncoding encoding, Observer* observer) {
   const VectorGroup items = items_of(model.impl());
   TableOptions options;
+  options.encoding = encoding;
   // MovieLens' movies.dat and u.item have no header, and a first film may be called anything.
   options.is_header = [&](std::span<const std::string_view> cells) {
     const std::vector<std::string> names(cells.begin(), cells.end());
@@ -96,11 +93,14 @@ Titles::Titles(const std::string& path, const std::string& column, const Model& 
   for (std::vector<Cell> cells; reader->next(cells);) {
     if (!cells[at.id] || !cells[at.title]) continue;
     const std::string id(trimmed(*cells[at.id]));
-    std::string title = repaired(trimmed(*cells[at.title]));
+    std::string title(trimmed(*cells[at.title]));
     if (id.empty() || title.empty()) continue;
     known += items.names->find(id).has_value();
     ids_.try_emplace(title, id);
     titles_.insert_or_assign(id, std::move(title));
+  }
+  for (const Note& n : reader->tally()->finish()) {
+    if (observer) observer->on(n);
   }
   if (known == 0) {
     throw fault(

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/utf8.h"
 
+#include <bit>
+#include <cstring>
+
 namespace kith {
 namespace {
 
@@ -19,6 +22,25 @@ constexpr Lead lead_of(uint8_t first) {
   if (first >= 0xF1 && first <= 0xF3) return {3, 0x80, 0xBF};
   if (first == 0xF4) return {3, 0x80, 0x8F};
   return {0, 0, 0};
+}
+
+// The first byte above 0x7f at or behind `i`, or the end; most texts are ASCII, eight bytes a step.
+size_t find_above_ascii(std::string_view text, size_t i) {
+  constexpr uint64_t kTop = 0x8080808080808080;
+  for (uint64_t v; i + 8 <= text.size(); i += 8) {
+    std::memcpy(&v, text.data() + i, 8);
+    if ((v & kTop) == 0) continue;
+    if constexpr (std::endian::native != std::endian::little) break;
+    return i + static_cast<size_t>(std::countr_zero(v & kTop)) / 8;
+  }
+  while (i < text.size() && static_cast<uint8_t>(text[i]) < 0x80) ++i;
+  return i;
+}
+
+// A character of two bytes at `i`, such as the accented letters of Europe, without the table above.
+bool is_pair(std::string_view text, size_t i) {
+  const auto byte = [&](size_t at) { return static_cast<uint8_t>(text[at]); };
+  return i + 1 < text.size() && byte(i) >= 0xC2 && byte(i) <= 0xDF && (byte(i + 1) & 0xC0) == 0x80;
 }
 
 }  // namespace
@@ -40,9 +62,9 @@ Utf8Char decode_utf8(std::string_view text) {
 }
 
 size_t find_invalid_utf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    if (static_cast<uint8_t>(text[i]) < 0x80) {
-      ++i;
+  for (size_t i = find_above_ascii(text, 0); i < text.size(); i = find_above_ascii(text, i)) {
+    if (is_pair(text, i)) {
+      i += 2;
       continue;
     }
     const Utf8Char c = decode_utf8(text.substr(i));

@@ -66,6 +66,17 @@ TEST(Utf8, FindsTheFirstBadByte) {
   EXPECT_EQ(find_invalid_utf8("na\xEFve"), 2u);
   EXPECT_EQ(find_invalid_utf8("na\xC3"), 2u);
   EXPECT_EQ(find_invalid_utf8(""), std::string_view::npos);
+  // Wherever it stands: behind ASCII, which is read eight bytes at a time, and other letters.
+  for (size_t n = 0; n < 20; ++n) {
+    for (const std::string letters : {"", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"}) {
+      const std::string good = std::string(n, 'a') + letters + std::string(n, 'b');
+      EXPECT_EQ(find_invalid_utf8(good), std::string_view::npos);
+      for (const char* bad : {"\xC0\xAF", "\xC3", "\xC3x", "\x80", "\xED\xA0\x80", "\xFF"}) {
+        EXPECT_EQ(find_invalid_utf8(good + bad), good.size()) << good << bad;
+        EXPECT_EQ(find_invalid_utf8(good + bad + "tail of it"), good.size()) << good << bad;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -18,7 +18,6 @@ namespace {
 // whole.
 constexpr size_t kLongestLine = 64 << 10;
 constexpr std::string_view kSpace = " \t\r\n\v\f";
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::string_view trimmed(std::string_view s) {
   const size_t first = s.find_first_not_of(kSpace);
@@ -108,7 +107,6 @@ bool Lines::take(std::string_view& line) {
 bool Lines::next(std::string_view& line) {
   if (!take(line)) return false;
   ++number_;
-  if (number_ == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   if (line.ends_with('\r')) line.remove_suffix(1);
   return true;
 }

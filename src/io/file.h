@@ -11,9 +11,10 @@
 
 namespace kith {
 
-// A stream of bytes from a plain, gzip or zstd file (recognised by its first bytes, not its
-// name), or from standard input for "-". Throws Error(kIo) if it cannot be opened or read, if it
-// is a directory, and Error(kInput) if the compressed data are damaged or cut off.
+// A stream of bytes from a plain, gzip, zstd, xz or bzip2 file (recognised by its first bytes, not
+// its name), or from standard input for "-". Throws Error(kIo) if it cannot be opened or read, if
+// it is a directory, and Error(kInput) if the compressed data are damaged or cut off, or if it is
+// an archive or a Parquet file: then the message says how to convert it.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
@@ -23,6 +24,8 @@ class ByteSource {
   virtual double share() const = 0;
 };
 std::unique_ptr<ByteSource> open_source(const std::string& path);
+// The name without the ending that says how the file is packed: "films.csv" of "films.csv.gz".
+std::string name_unpacked(const std::string& name);
 
 // A whole file, mapped read-only.
 class MappedFile {

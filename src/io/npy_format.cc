@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "io/text_source.h"
 #include "io/vector_formats.h"
 
 namespace kith {
@@ -156,7 +157,9 @@ class NameLines {
   explicit NameLines(const std::string& matrix_path) {
     const std::string path = matrix_path + ".names.txt";
     std::error_code ignored;
-    if (matrix_path != "-" && std::filesystem::exists(path, ignored)) input_.emplace(path);
+    if (matrix_path != "-" && std::filesystem::exists(path, ignored)) {
+      input_.emplace(path, open_text(path));
+    }
   }
   std::string next(uint64_t row, uint64_t rows) {
     if (!input_) return std::to_string(row);

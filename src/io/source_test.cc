@@ -57,6 +57,8 @@ TEST(Source, GivesTheBytesOfAFileWhateverTheCompression) {
     EXPECT_EQ(drain(put(folder / "plain", text)), text);
     EXPECT_EQ(drain(put(folder / "gz", gzip(text))), text);
     EXPECT_EQ(drain(put(folder / "zst", zstd(text))), text);
+    EXPECT_EQ(drain(put(folder / "xz", xz(text))), text);
+    EXPECT_EQ(drain(put(folder / "bz2", bzip2(text))), text);
   }
 }
 
@@ -65,6 +67,8 @@ TEST(Source, EmptyFilesAreEmpty) {
   EXPECT_EQ(drain(put(folder / "plain", "")), "");
   EXPECT_EQ(drain(put(folder / "gz", gzip(""))), "");
   EXPECT_EQ(drain(put(folder / "zst", zstd(""))), "");
+  EXPECT_EQ(drain(put(folder / "xz", xz(""))), "");
+  EXPECT_EQ(drain(put(folder / "bz2", bzip2(""))), "");
   EXPECT_EQ(open_source(folder / "plain")->share(), 1.0);
 }
 
@@ -74,6 +78,10 @@ TEST(Source, MembersAndFramesFollowEachOther) {
   EXPECT_EQ(drain(put(folder / "a", gzip("one ") + gzip("") + gzip(big) + gzip(" two"))),
             "one " + big + " two");
   EXPECT_EQ(drain(put(folder / "b", zstd("one ") + zstd("") + zstd(big) + zstd(" two"))),
+            "one " + big + " two");
+  EXPECT_EQ(drain(put(folder / "e", xz("one ") + xz("") + xz(big) + xz(" two"))),
+            "one " + big + " two");
+  EXPECT_EQ(drain(put(folder / "f", bzip2("one ") + bzip2("") + bzip2(big) + bzip2(" two"))),
             "one " + big + " two");
   // Zeros behind the last member are padding (tapes), as for gzip(1).
   EXPECT_EQ(drain(put(folder / "c", gzip("one") + std::string(2'000'000, '\0'))), "one");
@@ -85,9 +93,11 @@ TEST(Source, MembersAndFramesFollowEachOther) {
 TEST(Source, EveryCutOfACompressedFileIsRefused) {
   const TempFolder folder;
   const std::string text = "the company it keeps\n";
-  for (const std::string& whole : {gzip(text), zstd(text), gzip(text) + gzip(text)}) {
-    for (size_t n = 2; n < whole.size(); ++n) {
-      if (whole.substr(0, n) == gzip(text)) continue;  // a whole first member
+  for (const auto pack : {gzip, zstd, xz, bzip2}) {
+    const std::string whole = pack(text) + pack(text);
+    // Four bytes tell bzip2 from text, of the others two do.
+    for (size_t n = pack == bzip2 ? 4 : 2; n < whole.size(); ++n) {
+      if (whole.substr(0, n) == pack(text)) continue;  // a whole first member
       EXPECT_FAILURE(drain(put(folder / "cut", whole.substr(0, n))), ErrorKind::kInput, "cut");
     }
   }
@@ -100,6 +110,70 @@ TEST(Source, DamageAndGarbageAreRefused) {
   EXPECT_FAILURE(drain(put(folder / "a", damaged)), ErrorKind::kInput, "gzip data are damaged");
   EXPECT_FAILURE(drain(put(folder / "b", gzip("x") + "garbage")), ErrorKind::kInput, "damaged");
   EXPECT_FAILURE(drain(put(folder / "c", zstd("x") + "garbage")), ErrorKind::kInput, "damaged");
+  EXPECT_FAILURE(drain(put(folder / "d", xz("x") + "garbage, and more of it")), ErrorKind::kInput,
+                 "xz data are damaged");
+  EXPECT_FAILURE(drain(put(folder / "e", bzip2("x") + "garbage")), ErrorKind::kInput,
+                 "bzip2 data are damaged (not bzip2)");
+  for (const auto pack : {xz, bzip2}) {
+    damaged = pack(noise(10'000));
+    damaged[5'000] = static_cast<char>(damaged[5'000] ^ 1);
+    EXPECT_FAILURE(drain(put(folder / "f", damaged)), ErrorKind::kInput, "data are damaged");
+  }
+}
+
+// A header of 12 bytes, and of a block that it takes a dictionary of 1.5 GiB to unpack.
+TEST(Source, AHeaderCannotTakeAllMemory) {
+  const TempFolder folder;
+  lzma_options_lzma options;
+  lzma_lzma_preset(&options, 6);
+  options.dict_size = uint32_t{3} << 29;
+  const lzma_filter filters[] = {{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
+  lzma_block block{};
+  block.check = LZMA_CHECK_NONE;
+  block.compressed_size = block.uncompressed_size = LZMA_VLI_UNKNOWN;
+  block.filters = const_cast<lzma_filter*>(filters);
+  ASSERT_EQ(lzma_block_header_size(&block), LZMA_OK);
+  std::string bytes(12 + block.header_size, '\0');
+  lzma_stream_flags flags{};
+  flags.check = LZMA_CHECK_NONE;
+  auto* const out = reinterpret_cast<uint8_t*>(bytes.data());
+  ASSERT_EQ(lzma_stream_header_encode(&flags, out), LZMA_OK);
+  ASSERT_EQ(lzma_block_header_encode(&block, out + 12), LZMA_OK);
+  EXPECT_FAILURE(drain(put(folder / "large", bytes + std::string(100, '\1'))), ErrorKind::kLimit,
+                 "and 256 are allowed; unpack it with: xz -dk");
+}
+
+TEST(Source, WhatHoldsDataButIsNoStreamIsRefusedWithACommand) {
+  const TempFolder folder;
+  const auto refuse = [&](const std::string& bytes, const std::string& part) {
+    EXPECT_FAILURE(drain(put(folder / "a file", bytes)), ErrorKind::kInput, part);
+  };
+  const std::string quoted = "'" + folder / "a file" + "'";
+  const std::string member = "PK\3\4" + std::string(26, '\1');
+  refuse(member + "films.csv", "this is a zip archive; unpack it with: unzip " + quoted);
+  refuse("PK\5\6" + std::string(18, '\1'), "this is a zip archive");
+  refuse(member + "[Content_Types].xml", "this is a workbook; convert it with: libreoffice");
+  refuse("7z\xbc\xaf\x27\x1c", "this is a 7z archive; unpack it with: 7z x " + quoted);
+  refuse("PAR1\x15\x04",
+         "read_parquet(sys.argv[1]).to_csv(sys.argv[1] + '.csv', index=False)\" " + quoted);
+}
+
+// What texts may begin with, too.
+TEST(Source, TextThatBeginsLikeSomethingElseIsText) {
+  const TempFolder folder;
+  for (const std::string text :
+       {"PAR1,PAR2\n1,2\n", "PAR1", "BZh9,x\n", "BZh", "PK,x\n", "7z,x\n"}) {
+    EXPECT_EQ(drain(put(folder / "text", text)), text);
+  }
+}
+
+TEST(Source, NamesLoseTheEndingOfThePacker) {
+  EXPECT_EQ(name_unpacked("a.b/films.csv.gz"), "a.b/films.csv");
+  for (const std::string end : {".gz", ".zst", ".zstd", ".xz", ".bz2"}) {
+    EXPECT_EQ(name_unpacked("films.csv" + end), "films.csv");
+  }
+  EXPECT_EQ(name_unpacked("films.csv"), "films.csv");
+  EXPECT_EQ(name_unpacked("films"), "films");
 }
 
 TEST(Source, SaysWhatIsWrongWithAPath) {
@@ -129,7 +203,7 @@ class AsStandardInput {
 
 TEST(Source, ReadsStandardInputFromAPipe) {
   const std::string text = noise(300'000);
-  for (const std::string& bytes : {text, gzip(text), zstd(text)}) {
+  for (const std::string& bytes : {text, gzip(text), zstd(text), xz(text), bzip2(text)}) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     std::jthread writer([&bytes, fd = ends[1]] {

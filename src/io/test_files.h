@@ -2,7 +2,9 @@
 #pragma once
 // Helpers of the tests of this folder: a folder that goes away, files, compression, messages.
 
+#include <bzlib.h>
 #include <gtest/gtest.h>
+#include <lzma.h>
 #include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -70,6 +72,27 @@ inline std::string gzip(std::string_view bytes) {
 inline std::string zstd(std::string_view bytes) {
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
   out.resize(ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), 3));
+  return out;
+}
+
+inline std::string xz(std::string_view bytes) {
+  std::string out(lzma_stream_buffer_bound(bytes.size()), '\0');
+  size_t size = 0;
+  EXPECT_EQ(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr,
+                                    reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(),
+                                    reinterpret_cast<uint8_t*>(out.data()), &size, out.size()),
+            LZMA_OK);
+  out.resize(size);
+  return out;
+}
+
+inline std::string bzip2(std::string_view bytes) {
+  auto size = static_cast<unsigned>(bytes.size() + bytes.size() / 100 + 600);
+  std::string out(size, '\0');
+  EXPECT_EQ(BZ2_bzBuffToBuffCompress(out.data(), &size, const_cast<char*>(bytes.data()),
+                                     static_cast<unsigned>(bytes.size()), 9, 0, 0),
+            BZ_OK);
+  out.resize(size);
   return out;
 }
 

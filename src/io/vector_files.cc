@@ -26,7 +26,6 @@ struct Other {
 };
 constexpr Other kOthers[] = {
     {"\xba\x16\x4f\x2f", "a fastText model; export its vectors as text (.vec)"},
-    {"PK\x03\x04", "a zip or npz archive; unpack it and name one of its files"},
     {"\x80\x02", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
     {"\x80\x03", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
     {"\x80\x04", "a Python pickle, which can run code; save the vectors as word2vec or npy"},

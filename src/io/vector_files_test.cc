@@ -94,7 +94,7 @@ TEST(VectorFiles, CompressedFilesAreReadAsWell) {
     SCOPED_TRACE(static_cast<int>(format));
     write_vectors(folder / "f", format, names, m);
     const std::string bytes = get(folder / "f");
-    for (const std::string& packed : {gzip(bytes), zstd(bytes)}) {
+    for (const std::string& packed : {gzip(bytes), zstd(bytes), xz(bytes), bzip2(bytes)}) {
       put(folder / "f", packed);
       expect_equal(read_vectors(folder / "f"), names, m);
     }

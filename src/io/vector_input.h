@@ -25,8 +25,9 @@ inline constexpr size_t kMaxLine = size_t{64} << 20;
 // A stream read by lines or by blocks, with a look ahead.
 class VectorInput {
  public:
-  explicit VectorInput(const std::string& path)
-      : path_(path), where_(path == "-" ? "standard input" : path), source_(open_source(path)) {}
+  explicit VectorInput(const std::string& path) : VectorInput(path, open_source(path)) {}
+  VectorInput(const std::string& path, std::unique_ptr<ByteSource> source)
+      : path_(path), where_(path == "-" ? "standard input" : path), source_(std::move(source)) {}
 
   // At least `least` bytes if there are so many; they stay to be read.
   std::string_view peek(size_t least);

@@ -113,6 +113,7 @@ Profile Ratings::profile() const {
   const auto note = [&](std::string text) {
     out.notes.push_back({Note::Level::kNote, std::move(text)});
   };
+  out.notes.insert(out.notes.end(), p.notes.begin(), p.notes.end());
   if (p.duplicates) {
     note(fmt::format("{} of a pair that was there already (--duplicates)",
                      count_of(p.duplicates, "row")));

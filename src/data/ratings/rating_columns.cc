@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "data/table/cells.h"
 #include "data/table/table_readers.h"
-#include "io/file.h"
+#include "io/text_source.h"
 #include "io/utf8.h"
 
 namespace kith {
@@ -235,7 +235,7 @@ std::unique_ptr<TableReader> open_ratings_for(const std::string& user_column,
 bool looks_like_ratings(const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none)) return false;
-  PeekedSource source(open_source(path));
+  PeekedSource source(open_text(path));
   std::string_view start = source.peek(kLookAhead).substr(0, kLookAhead);
   if (start.empty() || start.find('\0') != std::string_view::npos) return false;
   if (start.size() == kLookAhead) start = start.substr(0, start.rfind('\n') + 1);  // whole lines

@@ -81,6 +81,7 @@ struct RatingsProfile {
   uint64_t missing = 0;     // rows without user, item or rating, left out
   uint64_t trimmed = 0;     // rows with white space around user or item, which does not count
   uint64_t held_out = 0;
+  std::vector<Note> notes;  // about rows
   std::string user_column = "user", item_column = "item", rating_column, time_column;
 };
 

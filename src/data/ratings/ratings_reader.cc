@@ -110,21 +110,11 @@ class Rows {
   // The next row that has all it needs; the others are counted.
   bool next(Row& row, RatingsProfile& profile) {
     while (reader_.next(cells_)) {
-      ++profile.rows;
-      row.user = text_of(cells_[columns_.user]);
-      row.item = text_of(cells_[columns_.item]);
-      const std::string_view value =
-          columns_.rating ? text_of(cells_[*columns_.rating]) : std::string_view("1");
-      const std::string_view time = keep_times_ ? text_of(cells_[*columns_.time]) : "0";
-      if (row.user.empty() || row.item.empty() || value.empty() || time.empty()) {
-        ++profile.missing;
-        continue;
+      try {
+        if (take(row, profile)) return true;
+      } catch (const BadRow& bad) {
+        reader_.tally()->leave_out(bad);
       }
-      profile.trimmed += row.user.size() < cells_[columns_.user]->size() ||
-                         row.item.size() < cells_[columns_.item]->size();
-      if (columns_.rating) row.value = rating(value);
-      if (keep_times_) row.time = when(time);
-      return true;
     }
     return false;
   }
@@ -132,6 +122,7 @@ class Rows {
   // What was read, and from which columns.
   void describe(RatingsProfile& profile) const {
     profile.bytes = reader_.bytes();
+    profile.notes = reader_.tally()->finish();
     const auto& names = reader_.columns();
     if (!are_numbered(names)) {
       profile.user_column = names[columns_.user];
@@ -142,6 +133,26 @@ class Rows {
   }
 
  private:
+  // False if it lacks something.
+  bool take(Row& row, RatingsProfile& profile) {
+    row.user = text_of(cells_[columns_.user]);
+    row.item = text_of(cells_[columns_.item]);
+    const std::string_view value =
+        columns_.rating ? text_of(cells_[*columns_.rating]) : std::string_view("1");
+    const std::string_view time = keep_times_ ? text_of(cells_[*columns_.time]) : "0";
+    if (row.user.empty() || row.item.empty() || value.empty() || time.empty()) {
+      ++profile.rows;
+      ++profile.missing;
+      return false;
+    }
+    if (columns_.rating) row.value = rating(value);
+    if (keep_times_) row.time = when(time);
+    ++profile.rows;
+    profile.trimmed += row.user.size() < cells_[columns_.user]->size() ||
+                       row.item.size() < cells_[columns_.item]->size();
+    return true;
+  }
+
   // The name of the file without the line that is about to be read.
   std::string source() const {
     std::string out = reader_.where();
@@ -152,28 +163,26 @@ class Rows {
     const auto value = parse_rating(text);
     const std::string& column = reader_.columns()[*columns_.rating];
     if (!value) {
-      throw fault(
-          ErrorKind::kInput,
+      throw BadRow(fmt::format(
           "{}: column {}: \"{}\" is not a number; correct it, or name the column of ratings with "
           "--rating",
-          reader_.where(), shown(column), shown(text));
+          reader_.where(), shown(column), shown(text)));
     }
     if (options_.implicit && !(*value > 0)) {
-      throw fault(
-          ErrorKind::kInput,
+      throw BadRow(fmt::format(
           "{}: column {}: \"{}\" is not above 0, as the strength of an interaction must be; leave "
           "the row out, ignore the column with --rating none, or read ratings without --implicit",
-          reader_.where(), shown(column), shown(text));
+          reader_.where(), shown(column), shown(text)));
     }
     return *value;
   }
   int64_t when(std::string_view text) const {
     const auto time = parse_time(text);
     if (time) return *time;
-    throw fault(ErrorKind::kInput,
-                "{}: column {}: \"{}\" is not a time; write a number or a date such as 1999-12-31, "
-                "or name the column with --time",
-                reader_.where(), shown(reader_.columns()[*columns_.time]), shown(text));
+    throw BadRow(fmt::format(
+        "{}: column {}: \"{}\" is not a time; write a number or a date such as 1999-12-31, "
+        "or name the column with --time",
+        reader_.where(), shown(reader_.columns()[*columns_.time]), shown(text)));
   }
 
   TableReader& reader_;

@@ -256,6 +256,39 @@ TEST_F(RatingsFile, Times) {
               refused("a,x,1,noon\n", {}, ErrorKind::kInput, true));
 }
 
+TEST_F(RatingsFile, RowsThatCannotBeReadAreSkippedIfThatIsAsked) {
+  const TableOptions skip{.bad_rows = BadRows::kSkip};
+  const Ratings clean = read("user,item,rating\na,x,1\nb,y,2\na,y,3\n");
+  const Ratings found =
+      read("user,item,rating\na,x,1\nb,x,good\nb,y,2\n b,x\n,x,1\na,y,3\n", {}, 0, false, skip);
+  EXPECT_EQ(pairs_of(found), pairs_of(clean));
+  EXPECT_EQ(found.fingerprint(), clean.fingerprint()) << "what was left out is no part of it";
+  EXPECT_EQ(found.counts().rows, 4u) << "nor of the rows; one has no user";
+  const auto notes = found.profile().notes;
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_EQ(notes[0].level, Note::Level::kWarning);
+  EXPECT_EQ(notes[0].text.substr(0, notes[0].text.find("; correct")),
+            "2 rows could not be read and were skipped; the first: " + folder_.path() +
+                "/r.txt:3: column rating: \"good\" is not a number");
+  EXPECT_EQ(pairs_of(read("a,x,1,9\na,y,2,noon\n", {}, 0, true, skip)).size(), 1u);
+  EXPECT_EQ(pairs_of(read("a,x,1\na,y,0\n", {.implicit = true}, 0, false, skip)).size(), 1u);
+  expect_part("2 of 3 rows could not be read, and more than half are too many to skip",
+              message_of(ErrorKind::kInput, [&] {
+                read("a,x,1\nb,y,two\nb,x,three\n", {.rating = "c3"}, 0, false, skip);
+              }));
+}
+
+TEST_F(RatingsFile, EncodingsAreReadAndWhatIsNotUtf8IsTold) {
+  const std::string text = "user,item,rating\nAndr\xE9,x,1\n";
+  const Ratings latin = read(text, {}, 0, false, {.encoding = TextEncoding::kLatin1});
+  EXPECT_EQ(latin.users()[0], "Andr\u00E9");
+  const Ratings bad = read(text);
+  EXPECT_EQ(bad.users()[0], "Andr\uFFFD");
+  const auto notes = bad.profile().notes;
+  ASSERT_EQ(notes.size(), 1u);
+  expect_part("1 row with bytes that are not UTF-8", notes[0].text);
+}
+
 TEST_F(RatingsFile, OnTopOfNames) {
   const Ratings before = read("a,x,1\nb,y,2\n");
   const KnownRatings base{before.users(), before.items(), "user", "item"};
@@ -284,6 +317,9 @@ TEST_F(RatingsFile, WhatLooksLikeRatings) {
   EXPECT_TRUE(looks("{\"user\":1,\"item\":2,\"rating\":3}\n"));
   EXPECT_TRUE(looks("196\t242\t3\t881250949\n186\t302\t3\t891717742\n")) << "u.data";
   EXPECT_TRUE(looks("1\t1\t-1.6\n1\t2\t-3.54\n"));
+  std::string utf16 = "\xFF\xFE";
+  for (const char c : std::string("userId,movieId,rating\n1,2,3\n")) utf16 += {c, '\0'};
+  EXPECT_TRUE(looks(utf16));
   EXPECT_FALSE(looks("1 2 3\n4 5 6\n")) << "may be a walk over a graph";
   EXPECT_FALSE(looks("1,2,3,4,5\n6,7,8,9,10\n"));
   EXPECT_FALSE(looks("1\t2\tx\n1\t3\ty\n"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV and TSV, as RFC 4180 says and as people write them: any delimiter, \n or \r\n, a byte-order
-// mark, quotes inside bare cells. Cells are views into the buffer; only doubled quotes are
+// CSV and TSV, as RFC 4180 says and as people write them: any delimiter, \n or \r\n, quotes inside
+// bare cells. Cells are views into the buffer; only doubled quotes are
 // rewritten, in place. In tables with tabs or :: a cell may begin with a quote that means nothing
 // ("Alien" 3): if text follows the closing quote, or there is none, the cell is taken as it stands.
 #include <algorithm>
@@ -8,14 +8,13 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/utf8.h"
 #include "data/table/cells.h"
 #include "data/table/table_readers.h"
 #include "io/utf8.h"
 
 namespace kith {
 namespace {
-
-constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 
 using ByteSet = std::array<bool, 256>;
 
@@ -34,14 +33,14 @@ class DelimitedReader final : public TableReader {
  public:
   DelimitedReader(std::unique_ptr<ByteSource> source, std::string name, Delimiter delimiter,
                   const TableOptions& options)
-      : name_(std::move(name)),
+      : TableReader(options),
+        name_(std::move(name)),
         delimiter_(delimiter),
         quotes_may_mean_nothing_(delimiter == '\t' || delimiter.twice),
         bare_stops_(byte_set({delimiter.byte, '\n', '\0'})),
         quoted_stops_(byte_set({'"', '\n', '\0'})),
         header_(options.header),
         buffer_(std::move(source)) {
-    skip_mark();
     do {
       if (!read_record()) {
         throw fault(ErrorKind::kInput, "{}: there is no row; give a table with {}", name_,
@@ -55,19 +54,16 @@ class DelimitedReader final : public TableReader {
   const std::vector<std::string>& columns() const override { return columns_; }
 
   bool next(std::vector<Cell>& cells) override {
-    if (!std::exchange(held_, false)) {
-      // In a table of one column an empty line is an empty cell, unless it is the last.
-      do {
-        if (!read_record()) return false;
-      } while (blank_ && (columns_.size() > 1 || at_end()));
+    for (;;) {
+      try {
+        return take_row(cells);
+      } catch (const BadRow& row) {
+        const bool whole = length_ > 0;  // else it was left on the way
+        if (!whole) tally()->add_row();
+        tally()->leave_out(row);
+        if (!whole) pass_line();
+      }
     }
-    if (spans_.size() != columns_.size()) fail_ragged();
-    cells.resize(spans_.size());
-    for (size_t i = 0; i < spans_.size(); ++i) {
-      const std::string_view text = text_of(spans_[i]);
-      cells[i] = text.empty() ? Cell() : Cell(text);
-    }
-    return true;
   }
 
   std::string where() const override { return fmt::format("{}:{}", name_, line_); }
@@ -81,12 +77,47 @@ class DelimitedReader final : public TableReader {
     bool doubled;  // has doubled quotes
   };
 
-  void skip_mark() {
-    while (buffer_.size() < 4 && buffer_.more()) {
+  bool take_row(std::vector<Cell>& cells) {
+    if (!std::exchange(held_, false)) {
+      // In a table of one column an empty line is an empty cell, unless it is the last.
+      do {
+        if (!read_record()) return false;
+      } while (blank_ && (columns_.size() > 1 || at_end()));
     }
-    const std::string_view start(buffer_.row(), buffer_.size());
-    check_encoding(start, name_);
-    if (start.starts_with(kUtf8Mark)) buffer_.skip(kUtf8Mark.size());
+    tally()->add_row();
+    if (spans_.size() != columns_.size()) fail_ragged();
+    cells.resize(spans_.size());
+    for (size_t i = 0; i < spans_.size(); ++i) {
+      const std::string_view text = text_of(spans_[i]);
+      cells[i] = text.empty() ? Cell() : Cell(text);
+    }
+    if (!is_utf8()) repair(cells);
+    return true;
+  }
+
+  // Of a record that has no end that could be trusted, one line is passed over.
+  void pass_line() {
+    size_t at = 0;
+    while ((at = line_end(at)) == buffer_.size() && grow()) {
+    }
+    length_ = std::min(at + 1, buffer_.size());
+    next_line_ = line_ + 1;
+  }
+
+  // The line end at or behind `at` in what has arrived, or its end.
+  size_t line_end(size_t at) {
+    return static_cast<size_t>(std::find(buffer_.row() + at, buffer_.row() + buffer_.size(), '\n') -
+                               buffer_.row());
+  }
+
+  bool is_utf8() { return find_invalid_utf8({buffer_.row(), length_}) == std::string_view::npos; }
+
+  void repair(std::vector<Cell>& cells) {
+    tally()->add_repaired(*this);
+    repaired_.resize(cells.size());
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i] && repair_utf8(*cells[i], repaired_[i])) cells[i] = repaired_[i];
+    }
   }
 
   std::vector<std::string_view> texts() {
@@ -96,6 +127,7 @@ class DelimitedReader final : public TableReader {
   }
 
   void take_header() {
+    if (!is_utf8()) tally()->add_repaired(*this);
     for (Span& span : spans_) {
       const std::string_view name = trimmed(text_of(span));
       const size_t cr = name.find('\r');
@@ -138,8 +170,8 @@ class DelimitedReader final : public TableReader {
   bool take_cell(size_t& at) {
     if (at == buffer_.size()) grow();
     if (spans_.size() == kMaxColumns) {
-      throw fault(ErrorKind::kInput, "{}: more than {} cells in a row; is {} the delimiter?",
-                  where(), kMaxColumns, shown_delimiter(delimiter_));
+      throw BadRow(fmt::format("{}: more than {} cells in a row; is {} the delimiter?", where(),
+                               kMaxColumns, shown_delimiter(delimiter_)));
     }
     if (buffer_.row()[at] != '"' || !take_quoted(at)) take_bare(at);
     if (buffer_.row()[at] == '\n') return false;
@@ -221,10 +253,10 @@ class DelimitedReader final : public TableReader {
   // More of the row; false at the end of the stream.
   bool grow() {
     if (buffer_.size() > kMaxRowBytes) {
-      throw fault(ErrorKind::kInput,
-                  "{}: the row that begins here is longer than {} MiB; is a quote not closed, or "
-                  "is this no table?",
-                  where(), kMaxRowBytes >> 20);
+      throw BadRow(fmt::format(
+          "{}: the row that begins here is longer than {} MiB; is a quote not closed, or "
+          "is this no table?",
+          where(), kMaxRowBytes >> 20));
     }
     return buffer_.more();
   }
@@ -244,36 +276,37 @@ class DelimitedReader final : public TableReader {
   }
 
   [[noreturn]] void fail_ragged() const {
-    throw fault(ErrorKind::kInput,
-                "{}: found {} cell{} where {} has {} (the delimiter is {}); correct the line, or "
-                "put cells that contain the delimiter in quotes",
-                where(), spans_.size(), spans_.size() == 1 ? "" : "s",
-                header_ ? "the header" : "the first row", columns_.size(),
-                delimiter_ == '\n' ? "the end of the line" : shown_delimiter(delimiter_));
+    throw BadRow(fmt::format(
+        "{}: found {} cell{} where {} has {} (the delimiter is {}); correct the line, or "
+        "put cells that contain the delimiter in quotes",
+        where(), spans_.size(), spans_.size() == 1 ? "" : "s",
+        header_ ? "the header" : "the first row", columns_.size(),
+        delimiter_ == '\n' ? "the end of the line" : shown_delimiter(delimiter_)));
   }
 
   // At what follows the closing quote, if there was one.
   [[noreturn]] void fail_quote(uint64_t line, bool closed, size_t at) {
     if (!closed) {
-      throw fault(ErrorKind::kInput,
-                  "{}:{}: a quote that opens here is never closed; close it, or double the quotes "
-                  "that belong to a cell and quote the cell",
-                  name_, line);
+      throw BadRow(fmt::format(
+          "{}:{}: a quote that opens here is never closed; close it, or double the quotes "
+          "that belong to a cell and quote the cell",
+          name_, line));
     }
     const std::string_view rest(buffer_.row() + at, buffer_.size() - at);
-    throw fault(ErrorKind::kInput,
-                "{}:{}: text follows a closed quote: {}; double the quotes that belong to the cell",
-                name_, line, shown(rest.substr(0, rest.find_first_of("\r\n"))));
+    throw BadRow(fmt::format(
+        "{}:{}: text follows a closed quote: {}; double the quotes that belong to the cell", name_,
+        line, shown(rest.substr(0, rest.find_first_of("\r\n")))));
   }
 
   [[noreturn]] void fail_nul(size_t at) {
     // Latin letters in UTF-16 have a NUL each, on one side or the other.
     const char* const p = buffer_.row() + at;
     const bool utf16 = at + 2 < buffer_.size() && p[1] != 0 && p[2] == 0;
-    throw fault(ErrorKind::kInput, "{}:{}: NUL byte; {}", name_, next_line_,
-                utf16 ? "every second byte is one, so this is likely UTF-16: convert it with: "
-                        "iconv -f UTF-16LE -t UTF-8 (or UTF-16BE)"
-                      : "text has none: remove them with: tr -d '\\000'");
+    throw BadRow(
+        fmt::format("{}:{}: NUL byte; {}", name_, next_line_,
+                    utf16 ? "every second byte is one, so this is likely UTF-16: say so with "
+                            "--encoding utf-16"
+                          : "text has none: remove them with: tr -d '\\000'"));
   }
 
   std::string name_;
@@ -283,12 +316,13 @@ class DelimitedReader final : public TableReader {
   bool header_;
   RowBuffer buffer_;
   std::vector<std::string> columns_;
-  std::vector<Span> spans_;  // of the record last read
-  size_t length_ = 0;        // of that record with its line end
-  uint64_t line_ = 1;        // where it begins
-  uint64_t next_line_ = 1;   // where the next begins; grows inside quotes
-  bool blank_ = false;       // it is an empty line
-  bool held_ = false;        // it is the first, and next() has not given it
+  std::vector<Span> spans_;            // of the record last read
+  std::vector<std::string> repaired_;  // its cells, where they were not UTF-8
+  size_t length_ = 0;                  // of that record with its line end
+  uint64_t line_ = 1;                  // where it begins
+  uint64_t next_line_ = 1;             // where the next begins; grows inside quotes
+  bool blank_ = false;                 // it is an empty line
+  bool held_ = false;                  // it is the first, and next() has not given it
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ const std::string kSep(1, kListSeparator);
 class FixedTable final : public TableReader {
  public:
   FixedTable(std::vector<std::string> columns, std::vector<Row> rows)
-      : columns_(std::move(columns)), rows_(std::move(rows)) {}
+      : TableReader(TableOptions{}), columns_(std::move(columns)), rows_(std::move(rows)) {}
   const std::vector<std::string>& columns() const override { return columns_; }
   bool next(std::vector<Cell>& cells) override {
     if (at_ == rows_.size()) return false;

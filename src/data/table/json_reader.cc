@@ -19,7 +19,6 @@ namespace {
 constexpr size_t kFirstObjects = 1000;
 constexpr size_t kFirstBytes = size_t{16} << 20;
 constexpr size_t kMaxDepth = 100;
-constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
@@ -28,16 +27,12 @@ class ObjectSplitter {
  public:
   ObjectSplitter(std::unique_ptr<ByteSource> source, std::string name)
       : name_(std::move(name)), buffer_(std::move(source)) {
-    while (buffer_.size() < 4 && buffer_.more()) {
-    }
-    const std::string_view start(buffer_.row(), buffer_.size());
-    check_encoding(start, name_);
-    if (start.starts_with(kUtf8Mark)) buffer_.skip(kUtf8Mark.size());
     in_array_ = skip_space() && *buffer_.row() == '[';
     if (in_array_) buffer_.skip(1);
   }
 
-  // The next object's text, valid until the next call; false at the end.
+  // The next object's text, valid until the next call; false at the end. Behind a BadRow the next
+  // call goes on with the next line.
   bool next(std::string_view& object) {
     buffer_.skip(std::exchange(length_, 0));
     line_ = next_line_;
@@ -46,22 +41,42 @@ class ObjectSplitter {
     if (!more && (!in_array_ || closed_)) return false;
     if (!more) fail("the list of objects is never closed; is the file cut off?");
     if (in_array_ && !between_objects()) return false;
+    first_line_ = line_;
     if (*buffer_.row() != '{') {
       fail(fmt::format("expected an object {{...}}, found {}", found()));
     }
     length_ = find_end();
     object = {buffer_.row(), length_};
+    one_a_line_ = one_a_line_ && next_line_ == first_line_;
     ++objects_;
     return true;
   }
 
+  bool has_object() const { return length_ > 0; }  // whose text was given
   const std::string& name() const { return name_; }
   uint64_t line() const { return line_; }  // where the object begins
   uint64_t bytes() const { return buffer_.bytes_read(); }
   double share() const { return buffer_.share(); }
 
+  // Of a list one object that cannot be told from the next spoils all.
   [[noreturn]] void fail(std::string_view what) const {
-    throw fault(ErrorKind::kInput, "{}:{}: {}", name_, line_, what);
+    const std::string message = fmt::format("{}:{}: {}", name_, line_, what);
+    if (in_array_) throw Error(ErrorKind::kInput, message);
+    throw BadRow(message);
+  }
+
+  // Behind a BadRow of next(): passes over the line on which the object began.
+  void pass_line() {
+    for (size_t at = 0;; ++at) {
+      if (at == buffer_.size() && !grow()) {
+        length_ = at;
+        return;
+      }
+      if (buffer_.row()[at] != '\n') continue;
+      length_ = at + 1;
+      next_line_ = first_line_ + 1;
+      return;
+    }
   }
 
  private:
@@ -103,11 +118,14 @@ class ObjectSplitter {
     bool in_string = false, escaped = false;
     for (size_t at = 0;; ++at) {
       if (at == buffer_.size() && !grow()) {
+        cut_at_lines_ = one_a_line_;
         fail(in_string ? "a string in the object that begins here is never closed"
                        : "the object that begins here is never closed; is the file cut off?");
       }
       const char c = buffer_.row()[at];
       next_line_ += c == '\n';
+      // Where one object has no end, those behind it would be looked through again for each.
+      if (c == '\n' && cut_at_lines_) fail("the object that begins here does not end on its line");
       if (in_string) {
         if (c == '\n') fail_open_string();
         in_string = escaped || c != '"';
@@ -129,6 +147,7 @@ class ObjectSplitter {
 
   bool grow() {
     if (buffer_.size() > kMaxRowBytes) {
+      cut_at_lines_ = one_a_line_;
       fail(
           fmt::format("the object that begins here is longer than {} MiB; is a bracket not closed?",
                       kMaxRowBytes >> 20));
@@ -145,7 +164,10 @@ class ObjectSplitter {
   RowBuffer buffer_;
   size_t length_ = 0;  // of the object last given
   uint64_t line_ = 1, next_line_ = 1, objects_ = 0;
+  uint64_t first_line_ = 1;  // of the object that was tried last
   bool in_array_ = false, closed_ = false;
+  bool one_a_line_ = true;     // so have all objects been until now
+  bool cut_at_lines_ = false;  // and so they must be from now on
 };
 
 // One object as cells, told by the parser event by event. The names are those of nlohmann's SAX
@@ -168,10 +190,18 @@ class Flattener {
   size_t position() const { return position_; }            // and at which byte
   void close_columns() { open_ = false; }                  // no new keys from now on
 
+  // Forgets the columns that a row brought which is left out.
+  void drop_columns(size_t behind) {
+    for (size_t i = behind; i < columns_.size(); ++i) numbers_.erase(columns_[i]);
+    columns_.resize(behind);
+    values_.resize(behind);
+  }
+
   void start_row() {
     path_.clear();
     levels_.clear();
     lists_ = 0;
+    position_ = 0;
     for (Value& value : values_) {
       value.seen = false;
       value.text.clear();
@@ -279,8 +309,9 @@ class Flattener {
 
 class JsonReader final : public TableReader {
  public:
-  JsonReader(std::unique_ptr<ByteSource> source, std::string name, std::vector<std::string> known)
-      : objects_(std::move(source), std::move(name)), row_(std::move(known)) {
+  JsonReader(std::unique_ptr<ByteSource> source, std::string name, const TableOptions& options,
+             std::vector<std::string> known)
+      : TableReader(options), objects_(std::move(source), std::move(name)), row_(std::move(known)) {
     if (row_.columns().empty()) find_columns();
     row_.close_columns();
   }
@@ -333,14 +364,34 @@ class JsonReader final : public TableReader {
   }
 
   bool read_object() {
+    for (;;) {
+      const size_t columns = row_.columns().size();
+      try {
+        return take_object();
+      } catch (const BadRow& row) {
+        const bool whole = objects_.has_object();
+        if (!whole) tally()->add_row();
+        tally()->leave_out(row);
+        if (!whole) objects_.pass_line();
+        row_.drop_columns(columns);
+      }
+    }
+  }
+
+  bool take_object() {
     std::string_view text;
     if (!objects_.next(text)) return false;
+    tally()->add_row();
     line_ = objects_.line();
     row_.start_row();
+    if (repair_utf8(text, repaired_)) {
+      tally()->add_repaired(*this);
+      text = repaired_;
+    }
     if (nlohmann::json::sax_parse(text.begin(), text.end(), &row_)) return true;
     const std::string_view before = text.substr(0, std::min(row_.position(), text.size()));
     line_ += static_cast<uint64_t>(std::count(before.begin(), before.end(), '\n'));
-    throw fault(ErrorKind::kInput, "{}: {}", where(), row_.problem());
+    throw BadRow(fmt::format("{}: {}", where(), row_.problem()));
   }
 
   ObjectSplitter objects_;
@@ -348,13 +399,16 @@ class JsonReader final : public TableReader {
   std::vector<First> first_;  // the objects that the columns were taken from
   size_t given_ = 0;          // of those
   uint64_t line_ = 1;         // of the object last read
+  std::string repaired_;      // that object, if it was not UTF-8
 };
 
 }  // namespace
 
 std::unique_ptr<TableReader> read_json(std::unique_ptr<ByteSource> source, std::string name,
+                                       const TableOptions& options,
                                        std::vector<std::string> known) {
-  return std::make_unique<JsonReader>(std::move(source), std::move(name), std::move(known));
+  return std::make_unique<JsonReader>(std::move(source), std::move(name), options,
+                                      std::move(known));
 }
 
 }  // namespace kith

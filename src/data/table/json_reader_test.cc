@@ -30,7 +30,8 @@ TEST(JsonReader, LinesAndArraysAreTheSameTable) {
     const auto reader = table_of(text);
     EXPECT_EQ(reader->columns(), (Names{"name", "year"})) << text;
     EXPECT_EQ(rows_of(*reader), expected) << text;
-    EXPECT_EQ(reader->bytes(), std::string_view(text).size());
+    const std::string_view all = text;
+    EXPECT_EQ(reader->bytes(), all.size() - (all.starts_with("\xEF\xBB\xBF") ? 3 : 0));
     EXPECT_EQ(reader->share(), 1);
   }
 }
@@ -103,10 +104,56 @@ TEST(JsonReader, ErrorsNameTheLine) {
   expect_part("t:1: the key a.b stands twice", refusal(R"({"a":{"b":1},"a.b":2})"));
   expect_part("column 1 of 1 has no name", refusal(R"({"":1})"));
   expect_part("t:1: nested deeper than 100 levels", refusal("{\"a\":" + std::string(100000, '[')));
-  expect_part("t:1: this is no JSON", refusal("{\"a\":\"\xFF\"}"));
-  expect_part("t: this is UTF-16 text", refusal("\xFE\xFF\0{"s, json));
   expect_part("longer than 64 MiB",
               refusal("{\"a\":\"" + std::string(kMaxRowBytes + (2 << 20), 'x')));
+}
+
+TEST(JsonReader, WhatIsNotUtf8IsRepairedAndTold) {
+  const auto reader = table_of("{\"a\":1}\n{\"a\":\"caf\xE9\"}\n");
+  EXPECT_EQ(rows_of(*reader), (Rows{{"1"}, {"caf\uFFFD"}}));
+  const auto notes = reader->tally()->finish();
+  ASSERT_EQ(notes.size(), 1u);
+  expect_part("1 row with bytes that are not UTF-8, which became U+FFFD; the first is t:2;",
+              notes[0].text);
+  EXPECT_EQ(rows_of(*table_of("{\"a\":\"caf\xE9\"}", {.encoding = TextEncoding::kLatin1})),
+            (Rows{{"caf\u00E9"}}));
+  EXPECT_EQ(rows_of(*table_of("\xFE\xFF\0{\0\"\0a\0\"\0:\0"
+                              "1\0}"s)),
+            (Rows{{"1"}}));
+}
+
+TEST(JsonReader, ObjectsThatCannotBeReadAreSkippedIfThatIsAsked) {
+  const TableOptions skip{.format = TableFormat::kJson, .bad_rows = BadRows::kSkip};
+  const std::string good = "{\"a\":1}\n";
+  for (const auto& [bad, why] : std::vector<std::pair<std::string, std::string>>{
+           {"{\"a\":2,\"b\"}\n", "this is no JSON"},
+           {"{\"a\":2,\"new\":3,\"a\":4}\n", "the key a stands twice"},
+           {"{\"a\":\n", "the object that begins here is never closed"},
+           {"{\"a\":[2}\n", "the object that begins here is never closed"},
+           {"{\"a\":\"x\n", "a string is not closed at the end of the line"},
+           {"a,b\n", "expected an object"},
+           {"{\"a\":" + std::string(200, '[') + "\n", "nested deeper"}}) {
+    for (const size_t piece : {size_t{1}, size_t{1000}}) {
+      const auto reader = table_of(good + bad + good + bad + good, skip, piece);
+      EXPECT_EQ(reader->columns(), (std::vector<std::string>{"a"}))
+          << "no column of an object that was left out";
+      std::vector<Cell> cells;
+      ASSERT_TRUE(reader->next(cells));
+      ASSERT_TRUE(reader->next(cells));
+      EXPECT_EQ(reader->where(), "t:3") << bad;
+      EXPECT_EQ(rows_of(*reader), (Rows{{"1"}})) << bad;
+      const auto notes = reader->tally()->finish();
+      ASSERT_EQ(notes.size(), 1u);
+      expect_part("2 rows could not be read and were skipped; the first: t:2: " + why,
+                  notes[0].text);
+    }
+    expect_part(why, refusal(good + bad + good, {.format = TableFormat::kJson}));
+  }
+  // Objects of several lines stay whole; of a list, one that can be told from the next is skipped.
+  const std::string tall = "{\n\"a\": 1\n}\n";
+  EXPECT_EQ(rows_of(*table_of(tall + "{\n\"a\":}\n" + tall, skip)), (Rows{{"1"}, {"1"}}));
+  EXPECT_EQ(rows_of(*table_of("[{\"a\":1}, {\"a\":}, {\"a\":3}]", skip)), (Rows{{"1"}, {"3"}}));
+  expect_part("never closed", refusal("[{\"a\":1}, {\"a\":", skip));
 }
 
 TEST(JsonReader, WhatIsWrittenIsReadInPiecesOfAnySize) {

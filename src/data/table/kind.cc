@@ -21,9 +21,7 @@ constexpr size_t kLongestSchema = size_t{16} << 20;
 // By its name, or that it is a database.
 double looks_like(const std::string& source) {
   if (is_database(source)) return 0.5;
-  fs::path name = fs::path(source).filename();
-  const fs::path end = name.extension();
-  if (end == ".gz" || end == ".zst" || end == ".zstd") name = name.stem();
+  const fs::path name = name_unpacked(source);
   constexpr std::array<std::string_view, 8> kEnds{".csv",    ".tsv", ".json",   ".jsonl",
                                                   ".ndjson", ".db",  ".sqlite", ".sqlite3"};
   return std::ranges::find(kEnds, name.extension().string()) != kEnds.end() ? 0.5 : 0;
@@ -179,6 +177,7 @@ class ReadTable final : public DataReader {
     std::vector<Note> notes;
     if (!base) {
       if (reader.sample().empty()) {
+        reader.tally()->finish();  // there may be rows, but bad ones
         throw fault(ErrorKind::kInput, "{}: the table has no rows", reader.where());
       }
       Inferred inferred = infer_schema(reader);
@@ -253,7 +252,7 @@ std::map<std::string, std::string> Table::metadata() const {
 
 void Table::describe(std::vector<ColumnSummary> columns, std::vector<Note> notes) {
   columns_ = std::move(columns);
-  notes_ = std::move(notes);
+  notes_.insert(notes_.end(), notes.begin(), notes.end());
 }
 
 Profile Table::profile() const {

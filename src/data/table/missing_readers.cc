@@ -6,13 +6,13 @@
 namespace kith {
 
 #if !KITH_SQLITE
-std::unique_ptr<TableReader> read_sqlite(const std::string& path, const std::string&) {
+std::unique_ptr<TableReader> read_sqlite(const std::string& path, const TableOptions&) {
   throw fault(ErrorKind::kUsage, "{}: this copy of Kith was built without SQLite", path);
 }
 #endif
 
 #if !KITH_POSTGRES
-std::unique_ptr<TableReader> read_postgres(const std::string&, const std::string&) {
+std::unique_ptr<TableReader> read_postgres(const std::string&, const TableOptions&) {
   throw fault(ErrorKind::kUsage, "this copy of Kith was built without PostgreSQL");
 }
 #endif

@@ -107,7 +107,9 @@ Server describe(const std::string& source) {
 
 class PostgresReader final : public TableReader {
  public:
-  PostgresReader(const std::string& source, const std::string& query) : server_(describe(source)) {
+  PostgresReader(const std::string& source, const TableOptions& options)
+      : TableReader(options), server_(describe(source)) {
+    const std::string& query = options.query;
     connect(source);
     command("BEGIN READ ONLY");
     command("SET LOCAL DateStyle TO ISO");
@@ -129,6 +131,7 @@ class PostgresReader final : public TableReader {
     if (!std::exchange(held_, false)) fetch();
     if (!result_) return false;
     ++row_;
+    tally()->add_row();
     cells.resize(columns_.size());
     for (size_t i = 0; i < cells.size(); ++i) cells[i] = cell(i);
     return true;
@@ -293,8 +296,8 @@ class PostgresReader final : public TableReader {
 
 }  // namespace
 
-std::unique_ptr<TableReader> read_postgres(const std::string& source, const std::string& query) {
-  return std::make_unique<PostgresReader>(source, query);
+std::unique_ptr<TableReader> read_postgres(const std::string& source, const TableOptions& options) {
+  return std::make_unique<PostgresReader>(source, options);
 }
 
 }  // namespace kith

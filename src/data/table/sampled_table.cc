@@ -18,7 +18,7 @@ struct SampledTable::Impl {
 };
 
 SampledTable::SampledTable(std::unique_ptr<TableReader> rest, size_t rows)
-    : impl_(std::make_unique<Impl>()) {
+    : TableReader(rest->tally()), impl_(std::make_unique<Impl>()) {
   impl_->rest = std::move(rest);
   size_t bytes = 0;
   std::vector<Cell> cells;

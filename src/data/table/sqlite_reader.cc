@@ -24,7 +24,9 @@ using Statement = std::unique_ptr<sqlite3_stmt, Close>;
 
 class SqliteReader final : public TableReader {
  public:
-  SqliteReader(std::string path, const std::string& query) : path_(std::move(path)) {
+  SqliteReader(std::string path, const TableOptions& options)
+      : TableReader(options), path_(std::move(path)) {
+    const std::string& query = options.query;
     sqlite3* db = nullptr;
     const int code =
         ::sqlite3_open_v2(path_.c_str(), &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
@@ -42,6 +44,7 @@ class SqliteReader final : public TableReader {
     }
     check_column_names(columns_, path_, "name the columns of the query with AS");
     numbers_.resize(columns_.size());
+    repaired_.resize(columns_.size());
   }
 
   const std::vector<std::string>& columns() const override { return columns_; }
@@ -53,8 +56,16 @@ class SqliteReader final : public TableReader {
     if (ended_) return false;
     if (code != SQLITE_ROW) fail(code);
     ++row_;
+    tally()->add_row();
     cells.resize(columns_.size());
-    for (size_t i = 0; i < cells.size(); ++i) cells[i] = cell(i);
+    bool good = true;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      cells[i] = cell(i);
+      if (!cells[i] || !repair_utf8(*cells[i], repaired_[i])) continue;
+      cells[i] = repaired_[i];
+      good = false;
+    }
+    if (!good) tally()->add_repaired(*this);
     return true;
   }
 
@@ -142,15 +153,16 @@ class SqliteReader final : public TableReader {
   Statement statement_;  // after the database: it must go first
   std::vector<std::string> columns_;
   std::vector<std::array<char, 32>>
-      numbers_;  // text of the numbers of a row: 24 characters at most
+      numbers_;                        // text of the numbers of a row: 24 characters at most
+  std::vector<std::string> repaired_;  // cells of a row that were not UTF-8
   uint64_t row_ = 0;
   bool ended_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<TableReader> read_sqlite(const std::string& path, const std::string& query) {
-  return std::make_unique<SqliteReader>(path, query);
+std::unique_ptr<TableReader> read_sqlite(const std::string& path, const TableOptions& options) {
+  return std::make_unique<SqliteReader>(path, options);
 }
 
 }  // namespace kith

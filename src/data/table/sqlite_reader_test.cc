@@ -29,6 +29,14 @@ class SqliteReader : public testing::Test {
   TestFolder folder_;
 };
 
+TEST_F(SqliteReader, WhatIsNotUtf8IsRepairedAndTold) {
+  const auto path =
+      database("CREATE TABLE t(a, b); INSERT INTO t VALUES(CAST(x'e9' AS TEXT), 'b')");
+  const auto reader = open_table({path}, {});
+  EXPECT_EQ(rows_of(*reader), (Rows{{"\uFFFD", "b"}}));
+  EXPECT_EQ(reader->tally()->finish().size(), 1u);
+}
+
 TEST_F(SqliteReader, TheOnlyTableIsTaken) {
   const auto path = database(
       "CREATE TABLE films(name TEXT, year INT, score REAL);"

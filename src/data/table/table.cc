@@ -124,6 +124,7 @@ class TableBuilder {
     }
     t_.profile_.rows = t_.rows_;
     t_.profile_.bytes = reader_.bytes();
+    t_.notes_ = reader_.tally()->finish();
     if (t_.rows_ == 0) {
       throw fault(ErrorKind::kInput, "{}: the table has no rows", reader_.where());
     }

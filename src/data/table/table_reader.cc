@@ -13,7 +13,9 @@
 #include "data/dataset.h"
 #include "data/table/cells.h"
 #include "data/table/table_readers.h"
+#include "io/text_source.h"
 #include "io/utf8.h"
+#include "kith/text.h"
 
 namespace kith {
 namespace {
@@ -22,22 +24,20 @@ namespace fs = std::filesystem;
 using namespace std::string_view_literals;
 
 constexpr size_t kLookAhead = 1 << 16;
+constexpr uint64_t kEnoughToTell = 1000;  // bad rows that end the reading of a file of them
 constexpr std::string_view kSqliteMagic = "SQLite format 3\0"sv;
 
 std::string display_name(const std::string& path) { return path == "-" ? "standard input" : path; }
 
 // The ending of the name that tells the format: ".csv" of "films.csv.gz".
 std::string extension_of(const std::string& name) {
-  fs::path path(name);
-  if (path.extension() == ".gz" || path.extension() == ".zst") path = path.stem();
-  std::string out = path.extension().string();
+  std::string out = fs::path(name_unpacked(name)).extension().string();
   std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
   return out;
 }
 
 // A first byte alone is no proof: titles may begin with a bracket.
 bool looks_like_json(std::string_view start) {
-  if (start.starts_with("\xEF\xBB\xBF")) start.remove_prefix(3);
   start = trimmed(start);
   if (start.empty()) return false;
   const std::string_view rest = trimmed(start.substr(1));
@@ -87,7 +87,7 @@ std::unique_ptr<TableReader> open_one(const std::string& source, const TableOpti
                                       const std::vector<std::string>& known) {
   const bool automatic = !options.format;
   if (options.format == TableFormat::kPostgres || (automatic && is_database(source))) {
-    return read_postgres(source, options.query);
+    return read_postgres(source, options);
   }
   auto stream = std::make_unique<PeekedSource>(open_source(source));  // or says why it cannot
   const std::string name = display_name(source);
@@ -99,7 +99,7 @@ std::unique_ptr<TableReader> open_one(const std::string& source, const TableOpti
                   "pipe; unpack it first",
                   name);
     }
-    return read_sqlite(source, options.query);
+    return read_sqlite(source, options);
   }
   refuse_query(options, name);
   return read_text_table(std::move(stream), name, options, known);
@@ -137,7 +137,8 @@ class Sizes {
 class ChainedReader final : public TableReader {
  public:
   ChainedReader(std::vector<std::string> sources, TableOptions options)
-      : sources_(std::move(sources)),
+      : TableReader(options.tally),
+        sources_(std::move(sources)),
         options_(std::move(options)),
         sizes_(sources_),
         reader_(open_one(sources_[0], options_, {})),
@@ -201,16 +202,52 @@ class ChainedReader final : public TableReader {
 
 }  // namespace
 
+void RowTally::add_repaired(const TableReader& at) {
+  if (repaired_++ == 0) first_repaired_ = at.where();
+}
+
+void RowTally::leave_out(const BadRow& row) {
+  if (bad_rows_ == BadRows::kRefuse) throw;
+  if (left_out_++ == 0) first_left_out_ = row.what();
+  if (left_out_ >= kEnoughToTell) check_most_are_good();
+}
+
+void RowTally::check_most_are_good() const {
+  if (left_out_ <= rows_ / 2) return;
+  throw fault(ErrorKind::kInput,
+              "{} of {} could not be read, and more than half are too many to skip; the first: {}",
+              grouped(left_out_), count_of(rows_, "row"), first_left_out_);
+}
+
+std::vector<Note> RowTally::finish() const {
+  check_most_are_good();
+  std::vector<Note> out;
+  if (left_out_ > 0) {
+    out.push_back(
+        {Note::Level::kWarning, fmt::format("{} could not be read and {} skipped; the first: {}",
+                                            count_of(left_out_, "row"),
+                                            left_out_ == 1 ? "was" : "were", first_left_out_)});
+  }
+  if (repaired_ > 0) {
+    out.push_back(
+        {Note::Level::kNote,
+         fmt::format("{} with bytes that are not UTF-8, which became U+FFFD; the first is "
+                     "{}; {}",
+                     count_of(repaired_, "row"), first_repaired_, kIfNotUtf8)});
+  }
+  return out;
+}
+
 std::unique_ptr<TableReader> read_text_table(std::unique_ptr<ByteSource> source, std::string name,
                                              const TableOptions& options,
                                              std::vector<std::string> known) {
-  auto stream = std::make_unique<PeekedSource>(std::move(source));
+  auto stream = std::make_unique<PeekedSource>(as_utf8(std::move(source), options.encoding, name));
   // No more than that, so that what is found does not depend on the pieces that arrive.
   const std::string_view start = stream->peek(kLookAhead).substr(0, kLookAhead);
   const bool whole = start.size() < kLookAhead;
   const TableFormat format = options.format.value_or(text_format(start, name));
   if (format == TableFormat::kJson) {
-    return read_json(std::move(stream), std::move(name), std::move(known));
+    return read_json(std::move(stream), std::move(name), options, std::move(known));
   }
   Delimiter delimiter = '\t';
   if (const auto given = given_delimiter(options)) {
@@ -219,17 +256,6 @@ std::unique_ptr<TableReader> read_text_table(std::unique_ptr<ByteSource> source,
     delimiter = find_delimiter(start, whole, options.spaces);
   }
   return read_delimited(std::move(stream), std::move(name), delimiter, options);
-}
-
-void check_encoding(std::string_view start, std::string_view name) {
-  // UTF-32 first: its little-endian mark begins with that of UTF-16.
-  const bool utf32 = start.starts_with("\xFF\xFE\0\0"sv) || start.starts_with("\0\0\xFE\xFF"sv);
-  if (!utf32 && !start.starts_with("\xFF\xFE"sv) && !start.starts_with("\xFE\xFF"sv)) return;
-  const char* const encoding = utf32 ? "UTF-32" : "UTF-16";
-  throw fault(ErrorKind::kInput,
-              "{}: this is {} text, which begins with its byte-order mark; convert it with: "
-              "iconv -f {} -t UTF-8",
-              name, encoding, encoding);
 }
 
 void check_column_names(const std::vector<std::string>& names, std::string_view where,
@@ -255,7 +281,9 @@ std::unique_ptr<TableReader> open_table(const std::vector<std::string>& sources,
                 "database as postgresql://...");
   }
   if (sources.size() == 1) return open_one(sources[0], options, {});
-  return std::make_unique<ChainedReader>(sources, options);
+  TableOptions shared = options;
+  if (!shared.tally) shared.tally = std::make_shared<RowTally>(options.bad_rows);
+  return std::make_unique<ChainedReader>(sources, std::move(shared));
 }
 
 }  // namespace kith

@@ -75,6 +75,19 @@ TEST_F(OpenTable, SeveralSourcesAreOneTable) {
   EXPECT_EQ(reader->bytes(), 8u + 8u + 8u + 4u);
 }
 
+TEST_F(OpenTable, SeveralSourcesAreCountedTogether) {
+  const auto a = folder_.write("a.csv", "x,y\n1,2\n3\n4\n"),
+             b = folder_.write("b.csv", "y,x\n4,\xE9\n1,2\n6\n"),
+             c = folder_.write("c.json", "{\"x\": 5}\n");
+  const auto reader = open_table({a, b, c}, {.delimiter = ",", .bad_rows = BadRows::kSkip});
+  EXPECT_EQ(rows_of(*reader).size(), 4u);
+  const auto notes = reader->tally()->finish();
+  ASSERT_EQ(notes.size(), 2u);
+  expect_part("3 rows could not be read and were skipped; the first: " + a + ":3: ", notes[0].text);
+  expect_part("1 row with bytes that are not UTF-8, which became U+FFFD; the first is " + b + ":2",
+              notes[1].text);
+}
+
 TEST_F(OpenTable, SourcesMustHaveTheSameColumns) {
   const auto a = folder_.write("a.csv", "x,y\n1,2\n"), b = folder_.write("b.csv", "x,z\n3,4\n"),
              c = folder_.write("c.csv", "x,y,z\n3,4,5\n"), d = folder_.write("d.json", "{\"z\":1}");

@@ -72,9 +72,9 @@ std::unique_ptr<TableReader> read_delimited(std::unique_ptr<ByteSource> source, 
                                             Delimiter delimiter, const TableOptions& options);
 // `known`: the columns, if an earlier source has settled them; empty to find them.
 std::unique_ptr<TableReader> read_json(std::unique_ptr<ByteSource> source, std::string name,
-                                       std::vector<std::string> known);
-std::unique_ptr<TableReader> read_sqlite(const std::string& path, const std::string& query);
-std::unique_ptr<TableReader> read_postgres(const std::string& source, const std::string& query);
+                                       const TableOptions& options, std::vector<std::string> known);
+std::unique_ptr<TableReader> read_sqlite(const std::string& path, const TableOptions& options);
+std::unique_ptr<TableReader> read_postgres(const std::string& source, const TableOptions& options);
 
 // A stream of text of whatever format: what open_table does with a file.
 std::unique_ptr<TableReader> read_text_table(std::unique_ptr<ByteSource> source, std::string name,
@@ -89,9 +89,6 @@ Delimiter find_delimiter(std::string_view start, bool whole, bool spaces = false
 // Error(kInput) for a name that is empty or stands twice; `remedy` ends the message.
 void check_column_names(const std::vector<std::string>& names, std::string_view where,
                         std::string_view remedy);
-
-// Error(kInput) for UTF-16 and UTF-32, by the mark that such a text begins with.
-void check_encoding(std::string_view start, std::string_view name);
 
 // Whether a query is a statement that gives rows, and not the name of a table.
 bool is_select(std::string_view query);

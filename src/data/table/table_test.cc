@@ -12,8 +12,8 @@ namespace kith {
 namespace {
 
 Table read(const std::string& csv, const std::string& schema, std::optional<double> holdout = 0,
-           const Encoding* base = nullptr) {
-  SampledTable reader(table_of(csv));
+           const Encoding* base = nullptr, const TableOptions& options = {}) {
+  SampledTable reader(table_of(csv, options));
   const Schema inferred = infer_schema(reader).schema;
   return Table::read(reader, merged(inferred, schema_from_json(schema, "s"), "s"), holdout, base);
 }
@@ -269,6 +269,26 @@ TEST(Encoding, SaysWhatACellIsNot) {
               message_of(ErrorKind::kInput, [&] { encoder.encode(2, "old", bag); }));
   expect_part("did you mean likes",
               message_of(ErrorKind::kUsage, [&] { t.encoding().group("like"); }));
+}
+
+TEST(Table, RowsThatWereSkippedAreNoPartOfIt) {
+  const TableOptions skip{.bad_rows = BadRows::kSkip};
+  const Table clean = read(kPeople, kPeopleSchema);
+  const std::string people = kPeople;
+  const Table found = read(people.substr(0, people.find("ann")) + "dan,beer\neve,\"tea\"s,5\n" +
+                               people.substr(people.find("ann")),
+                           kPeopleSchema, 0, nullptr, skip);
+  EXPECT_EQ(found.fingerprint(), clean.fingerprint());
+  EXPECT_EQ(found.rows(), clean.rows());
+  EXPECT_EQ(found.bytes(), clean.bytes());
+  EXPECT_EQ(found.metadata(), clean.metadata());
+  const auto notes = found.profile().notes;
+  ASSERT_EQ(notes.size(), 2u);  // and the age that is no number
+  expect_part("2 rows could not be read and were skipped; the first: t:3: ", notes[0].text);
+  expect_part("3 of 4 rows could not be read", message_of(ErrorKind::kInput, [&] {
+                read("name,likes,age\nbob,tea,3\nx\ny\nz\n", kPeopleSchema, 0, nullptr,
+                     {.delimiter = ",", .bad_rows = BadRows::kSkip});
+              }));
 }
 
 // A target that is a number or has few values is watched by more rows, and asked of finer curves.

@@ -14,6 +14,7 @@
 #include "data/text/stream_builder.h"
 #include "data/text/tokenizer.h"
 #include "data/text/word_counter.h"
+#include "io/text_source.h"
 #include "kith/text.h"
 
 namespace kith {
@@ -31,8 +32,8 @@ constexpr uint64_t kUsualHoldout = 50000;  // words
 class Corpus::Input {
  public:
   using OnRead = std::function<void(uint64_t, double)>;
-  explicit Input(const std::vector<std::string>& paths, OnRead on_read)
-      : paths_(paths), on_read_(std::move(on_read)) {
+  Input(const std::vector<std::string>& paths, TextEncoding encoding, OnRead on_read)
+      : paths_(paths), encoding_(encoding), on_read_(std::move(on_read)) {
     for (const std::string& path : paths) {
       std::error_code error;
       // A pipe can be opened only once. Everything else is tried now, so that a missing last file
@@ -59,7 +60,7 @@ class Corpus::Input {
   void feed(Tokenizer& tokenizer) {
     uint64_t reported = 0;
     for (size_t i = 0; i < paths_.size(); ++i) {
-      const auto source = given_ ? std::move(given_) : open_source(paths_[i]);
+      const auto source = given_ ? std::move(given_) : open_text(paths_[i], encoding_);
       tokenizer.begin_file(name_of(i));
       for (auto piece = source->next(); !piece.empty(); piece = source->next()) {
         tokenizer.feed(piece);
@@ -83,6 +84,7 @@ class Corpus::Input {
   }
 
   std::vector<std::string> paths_;
+  TextEncoding encoding_ = TextEncoding::kUtf8;
   std::unique_ptr<ByteSource> given_;
   OnRead on_read_;
   bool known_ = true;
@@ -234,7 +236,7 @@ Corpus Corpus::read(const std::vector<std::string>& paths, const CorpusOptions& 
   if (paths.empty()) {
     throw fault(ErrorKind::kUsage, "no text was given; name a file, or - for standard input");
   }
-  Input input(paths, on_read);
+  Input input(paths, options.encoding, on_read);
   return read(input, options, scratch_folder, base);
 }
 

@@ -46,7 +46,7 @@ class Corpus final : public Dataset {
   // numbers. `base`: words to keep in front, with their numbers and whatever their count, when
   // training goes on from a model (its counts are added); may be null.
   // `on_read(bytes, share)` is called about every 16 MiB; share is -1 when the size is unknown.
-  // Errors name file, line or byte and remedy: UTF-16, NUL bytes, an empty input, no word frequent
+  // Errors name file, line or byte and remedy: UTF-32, NUL bytes, an empty input, no word frequent
   // enough (says the largest count), fewer than 2 words kept.
   static Corpus read(const std::vector<std::string>& paths, const CorpusOptions& options,
                      const std::string& scratch_folder, const Vocabulary* base = nullptr,

@@ -132,18 +132,37 @@ TEST(Corpus, TheSameTextIsTheSameCorpusHoweverItIsStored) {
   std::string crlf;
   for (const char c : text) crlf += c == '\n' ? std::string("\r\n") : std::string(1, c);
 
+  std::string utf16 = "\xFF\xFE";
+  for (const char c : text) utf16 += {c, '\0'};
+
   for (const auto& paths :
        std::vector<std::vector<std::string>>{{folder.path() + "/text.gz"},
                                              {zst},
                                              {empty, first, empty, second, empty},
                                              {folder.write("crlf", crlf)},
-                                             {folder.write("mark", "\xEF\xBB\xBF" + text)}}) {
+                                             {folder.write("mark", "\xEF\xBB\xBF" + text)},
+                                             {folder.write("utf16", utf16)}}) {
     const Corpus other = Corpus::read(paths, {}, folder.path());
     EXPECT_EQ(other.fingerprint(), plain.fingerprint()) << paths.front();
     EXPECT_EQ(stream_of(other), stream_of(plain));
     EXPECT_TRUE(std::ranges::equal(other.held_out(), plain.held_out()));
     EXPECT_EQ(pairs_of(other.vocabulary()), pairs_of(plain.vocabulary()));
   }
+}
+
+TEST(Corpus, TheEncodingIsObeyedAndWhatIsNotUtf8IsTold) {
+  const TestFolder folder;
+  const auto path = folder.write("latin1", "caf\xE9 au lait\n");
+  CorpusOptions options{.min_count = 1, .encoding = TextEncoding::kLatin1};
+  const Corpus latin = Corpus::read({path}, options, folder.path());
+  EXPECT_TRUE(latin.vocabulary().words.find("caf\xC3\xA9"));
+  EXPECT_TRUE(latin.profile().notes.empty());
+  options.encoding = TextEncoding::kUtf8;
+  const auto notes = Corpus::read({path}, options, folder.path()).profile().notes;
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0].text,
+            "1 word with bytes that are not UTF-8 (the bytes became U+FFFD); if this is not UTF-8, "
+            "say what it is, such as --encoding latin-1");
 }
 
 TEST(Corpus, TheFingerprintTellsTextsApart) {

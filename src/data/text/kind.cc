@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "data/text/corpus.h"
+#include "io/text_source.h"
 #include "kith/text.h"
 
 namespace kith {
@@ -45,7 +46,7 @@ class ReadText final : public DataReader {
     const std::string& first = request.sources.front();
     // A pipe can be read only once.
     if (!options_.tokens && std::filesystem::is_regular_file(first, none) &&
-        untidy_share(open_source(first)->next()) > 0.1) {
+        untidy_share(open_text(first, options.encoding)->next()) > 0.1) {
       corpus->add_hint(
           "many words carry capitals or punctuation; with --tokens words, King, and king are one "
           "word");
@@ -125,8 +126,9 @@ Profile Corpus::profile() const {
     out.notes.push_back(
         {Note::Level::kNote,
          fmt::format(
-             "{} with bytes that are not UTF-8 ({})", count_of(p.invalid_utf8, "word"),
-             options_.invalid_utf8 == InvalidUtf8::kDrop ? "dropped" : "the bytes became U+FFFD")});
+             "{} with bytes that are not UTF-8 ({}); {}", count_of(p.invalid_utf8, "word"),
+             options_.invalid_utf8 == InvalidUtf8::kDrop ? "dropped" : "the bytes became U+FFFD",
+             kIfNotUtf8)});
   }
   if (p.too_long) {
     out.notes.push_back(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both tokenizers share: files and their first bytes, lines, batches, errors with a place.
+// What both tokenizers share: files, lines, batches, errors with a place.
 #include "data/text/tokenizer.h"
 
 #include <algorithm>
@@ -11,16 +11,7 @@ namespace kith {
 namespace {
 
 constexpr size_t kTextBytes = 1 << 16;
-constexpr size_t kLongestMark = 4;  // bytes of a UTF-32 byte-order mark
-constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
-
-std::string_view foreign_encoding(std::string_view head) {
-  using namespace std::string_view_literals;
-  // UTF-32 first: its little-endian mark begins with that of UTF-16.
-  if (head.starts_with("\xFF\xFE\0\0"sv) || head.starts_with("\0\0\xFE\xFF"sv)) return "UTF-32";
-  if (head.starts_with("\xFF\xFE"sv) || head.starts_with("\xFE\xFF"sv)) return "UTF-16";
-  return "";
-}
+constexpr size_t kLongestCharacter = 4;  // bytes
 
 }  // namespace
 
@@ -29,57 +20,26 @@ Tokenizer::Tokenizer(const CorpusOptions& options, Sink sink)
       invalid_(options.invalid_utf8),
       sink_(std::move(sink)) {
   // Room for the open word and for its repaired copy behind it.
-  text_.reserve(kTextBytes + 2 * (max_word_ + kLongestMark));
+  text_.reserve(kTextBytes + 2 * (max_word_ + kLongestCharacter));
 }
 
 void Tokenizer::begin_file(std::string name) {
   name_ = std::move(name);
-  head_.clear();
-  in_head_ = true;
   open_line_ = false;
   piece_offset_ = file_lines_ = 0;
 }
 
 void Tokenizer::feed(std::span<const char> bytes) {
+  if (bytes.empty()) return;
   counts_.bytes += bytes.size();
-  std::string_view piece(bytes.data(), bytes.size());
-  if (in_head_) {
-    const size_t taken = std::min(piece.size(), kLongestMark - head_.size());
-    head_ += piece.substr(0, taken);
-    piece.remove_prefix(taken);
-    if (head_.size() < kLongestMark) return;
-    check_head();
-  }
-  scan_piece(piece);
-}
-
-void Tokenizer::check_head() {
-  in_head_ = false;
-  if (const auto encoding = foreign_encoding(head_); !encoding.empty()) {
-    throw fault(ErrorKind::kInput,
-                "{}: this is {} text, which begins with its byte-order mark; convert it with: "
-                "iconv -f {} -t UTF-8",
-                name_, encoding, encoding);
-  }
-  std::string_view head = head_;
-  if (head.starts_with(kUtf8Mark)) {
-    head.remove_prefix(kUtf8Mark.size());
-    piece_offset_ = kUtf8Mark.size();
-  }
-  scan_piece(head);
-}
-
-void Tokenizer::scan_piece(std::string_view piece) {
-  if (piece.empty()) return;
-  piece_ = piece.data();
-  scan(piece.data(), piece.data() + piece.size());
+  piece_ = bytes.data();
+  scan(bytes.data(), bytes.data() + bytes.size());
   flush();  // the views into the piece die with it
-  piece_offset_ += piece.size();
-  open_line_ = piece.back() != '\n';
+  piece_offset_ += bytes.size();
+  open_line_ = bytes.back() != '\n';
 }
 
 void Tokenizer::end_file() {
-  if (in_head_) check_head();
   finish_word();
   if (open_line_) end_line();
   flush();
@@ -117,10 +77,11 @@ bool Tokenizer::keep_invalid() {
 }
 
 void Tokenizer::fail_invalid(uint64_t offset, uint8_t byte) const {
-  throw fault(ErrorKind::kInput,
-              "{}:{}: not UTF-8 at byte {} (found 0x{:02x}); convert the text, for instance with: "
-              "iconv -f LATIN1 -t UTF-8, or let --invalid-utf8 replace or drop such words",
-              name_, file_lines_ + 1, offset, byte);
+  throw fault(
+      ErrorKind::kInput,
+      "{}:{}: not UTF-8 at byte {} (found 0x{:02x}); say what the text is, such as --encoding "
+      "latin-1, or let --invalid-utf8 replace or drop such words",
+      name_, file_lines_ + 1, offset, byte);
 }
 
 void Tokenizer::fail_nul(const char* at, const char* end) const {
@@ -128,8 +89,8 @@ void Tokenizer::fail_nul(const char* at, const char* end) const {
   const bool utf16 = end - at > 2 && at[1] != 0 && at[2] == 0;
   throw fault(ErrorKind::kInput, "{}:{}: NUL byte at byte {}; {}", name_, file_lines_ + 1,
               offset_of(at),
-              utf16 ? "every second byte is one, so this is likely UTF-16: convert it with: "
-                      "iconv -f UTF-16LE -t UTF-8 (or UTF-16BE)"
+              utf16 ? "every second byte is one, so this is likely UTF-16: say so with "
+                      "--encoding utf-16"
                     : "text has none: remove them with: tr -d '\\000'");
 }
 

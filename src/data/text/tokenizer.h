@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Bytes -> words, in pieces of any size: a word, a character or a byte-order mark may be cut
-// between two pieces. Memory is bounded by max-word, whatever the length of a line or a word.
+// UTF-8 -> words, in pieces of any size: a word or a character may be cut between two pieces.
+// Memory is bounded by max-word, whatever the length of a line or a word.
 
 #include <array>
 #include <cstdint>
@@ -33,8 +33,8 @@ class Tokenizer {
   Tokenizer& operator=(const Tokenizer&) = delete;
 
   // Once per file: begin, feed piece by piece, end. The end of a file ends word and line.
-  // Error(kInput) with file, line and byte offset: UTF-16 and UTF-32, NUL bytes, and invalid UTF-8
-  // if that is the policy.
+  // Error(kInput) with file, line and byte offset: NUL bytes, and invalid UTF-8 if that is the
+  // policy.
   void begin_file(std::string name);
   void feed(std::span<const char> bytes);
   void end_file();
@@ -78,15 +78,10 @@ class Tokenizer {
 
  private:
   void flush();
-  void scan_piece(std::string_view piece);
-  void check_head();
 
   const InvalidUtf8 invalid_;
   Sink sink_;
   std::string name_;
-  // The first bytes of a file wait here until a byte-order mark would be whole.
-  std::string head_;
-  bool in_head_ = false;
   const char* piece_ = nullptr;
   uint64_t piece_offset_ = 0;  // of piece_ in the file
   uint64_t file_lines_ = 0;
