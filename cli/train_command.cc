@@ -28,10 +28,11 @@ Json json_of(const Trained& t) {
 }
 
 void say_summary(const Trained& t) {
+  const std::string speed =
+      fmt::format(" in {}, {} {}s/s", in_time(t.seconds), rate_of(t.per_second), t.unit);
   say("{}", labelled("done",
-                     fmt::format("{}: {} in {}, {} {}s/s; loss {:.4f}{}", t.output,
-                                 count_of(t.vectors, "vector"), in_time(t.seconds),
-                                 rate_of(t.per_second), t.unit, t.loss,
+                     fmt::format("{}: {}{}; loss {:.4f}{}", t.output, count_of(t.vectors, "vector"),
+                                 t.before ? "" : speed, t.loss,
                                  t.held_out ? fmt::format(", held-out {:.4f}", *t.held_out) : "")));
   const std::string next = t.example.empty()
                                ? "info " + shell_quoted(t.output)

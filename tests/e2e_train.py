@@ -211,7 +211,14 @@ class Interrupted(kith.TestCase):
         self.assertEqual(self.checkpoint.read_bytes(), kept)
 
     def test_resume_without_a_checkpoint(self):
-        self.refused(*self.command, "--resume", "--quiet", says="words.kith.checkpoint")
+        # So a job script can always say --resume: the run begins, and once it is done it stays so.
+        told = self.ok(*self.command, "--resume").err
+        self.assertIn("words.kith.checkpoint: there is none yet", told)
+        made = self.model.stat().st_mtime_ns
+        done = self.ok(*self.command, "--resume", "--json")
+        self.assertIn("words.kith is finished", done.err)
+        self.assertEqual(done.json["epochs"], 0)
+        self.assertEqual(self.model.stat().st_mtime_ns, made)
 
 
 class Continued(kith.TestCase):

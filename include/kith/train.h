@@ -43,7 +43,7 @@ struct TrainOptions {
   static constexpr std::tuple fields{
       field("output", &TrainOptions::output,
             "the model file to write (-o); else named after the input"),
-      field("resume", &TrainOptions::resume, "go on from OUTPUT.checkpoint with its settings"),
+      field("resume", &TrainOptions::resume, "go on from OUTPUT.checkpoint, if there is one, with its settings"),
       field("checkpoint-every", &TrainOptions::checkpoint_every,
             "seconds between checkpoints; 0 for none but at Ctrl-C")
           .between(0, 1e9),
@@ -93,6 +93,7 @@ Plan plan(const TrainRequest& request, Observer* observer = nullptr);
 
 struct Trained {
   bool finished = false;  // else it was cancelled, and a checkpoint was kept
+  bool before = false;    // a run that was resumed had come to its end: nothing was trained
   std::string model, output, unit;
   std::string example;  // a name to ask the model about
   bool rates = false;   // it rates items for users: the example is a user

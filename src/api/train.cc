@@ -38,6 +38,19 @@ std::map<std::string, std::string> metadata_of(const Plan::Impl& plan, const Dat
   return out;
 }
 
+// What a run goes on from was made from these data.
+void check_same_data(const Plan::Impl& plan, const std::string& where, const std::string& stored,
+                     const std::map<std::string, std::string>& metadata) {
+  if (stored == metadata.at("fingerprint")) return;
+  throw fault(ErrorKind::kInput,
+              "{}: made from other data than {}; resume with the very same {}, or start anew "
+              "without --resume",
+              where, shown_source(plan.sources.front()),
+              is_database(plan.sources.front())
+                  ? "rows in the same order (a primary key, or ORDER BY in the query)"
+                  : "files");
+}
+
 // The checkpoint of this run. One that another run left under the same name is not touched before
 // there is a new one, and never loaded.
 class Checkpoints {
@@ -47,16 +60,8 @@ class Checkpoints {
       : plan_(plan), metadata_(metadata), observer_(observer) {}
 
   void resume() {
-    const std::string stored = plan_.checkpoint->metadata_at("fingerprint");
-    if (stored != metadata_.at("fingerprint")) {
-      throw fault(ErrorKind::kInput,
-                  "{}: made from other data than {}; resume with the very same {}, or start anew "
-                  "without --resume",
-                  plan_.checkpoint_path(), shown_source(plan_.sources.front()),
-                  is_database(plan_.sources.front())
-                      ? "rows in the same order (a primary key, or ORDER BY in the query)"
-                      : "files");
-    }
+    check_same_data(plan_, plan_.checkpoint_path(), plan_.checkpoint->metadata_at("fingerprint"),
+                    metadata_);
     restore_checkpoint(*plan_.model, plan_.info->name, *plan_.checkpoint);
     own_ = true;
   }
@@ -130,6 +135,26 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
   return true;
 }
 
+// There is nothing left to do, if it is this run that made the model.
+Trained finished_before(const Plan::Impl& plan, const std::map<std::string, std::string>& metadata,
+                        Trained out, Observer* observer) {
+  const auto& stored = plan.finished->metadata();
+  const auto fingerprint = stored.find("fingerprint");
+  check_same_data(plan, out.output, fingerprint == stored.end() ? "" : fingerprint->second,
+                  metadata);
+  out.finished = out.before = true;
+  const RunState& state = plan.finished->impl().whole().state();
+  out.loss = state.loss;
+  if (!state.held_out.empty()) out.first_held_out = state.held_out.front();
+  out.held_out = state.held_out_now();
+  if (observer) {
+    observer->on(Note{Note::Level::kNote,
+                      out.output + " is finished, with these settings from these data; to train it "
+                                   "anew, leave out --resume"});
+  }
+  return out;
+}
+
 }  // namespace
 
 Trained train(Plan planned, Context& context, Observer* observer) {
@@ -139,11 +164,8 @@ Trained train(Plan planned, Context& context, Observer* observer) {
   job.seed = static_cast<uint64_t>(plan.run.seed);
   job.deterministic = plan.run.deterministic;
   const std::unique_ptr<Dataset> data = read_data(plan, context, observer);
-  check_memory(plan, *data, job, observer);
   // The data may be given up on the way.
   const std::map<std::string, std::string> metadata = metadata_of(plan, *data);
-  Checkpoints checkpoints(plan, metadata, observer);
-  if (plan.checkpoint) checkpoints.resume();
   Trained out;
   out.model = plan.info->name;
   out.output = plan.options.output;
@@ -152,6 +174,10 @@ Trained train(Plan planned, Context& context, Observer* observer) {
   out.rates = dynamic_cast<const Ranks*>(plan.model.get()) != nullptr;
   out.size = data->size();
   out.vectors = data->vectors();
+  if (plan.finished) return finished_before(plan, metadata, std::move(out), observer);
+  check_memory(plan, *data, job, observer);
+  Checkpoints checkpoints(plan, metadata, observer);
+  if (plan.checkpoint) checkpoints.resume();
   try {
     out.finished = train_and_save(plan, *data, job, checkpoints, metadata, observer, out);
   } catch (const Error& e) {

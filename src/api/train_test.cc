@@ -305,6 +305,33 @@ TEST_F(TrainTest, OnlyTheSameDataGoOn) {
   EXPECT_TRUE(fs::exists(path("a.kith.checkpoint")));
 }
 
+TEST_F(TrainTest, ARunThatHasEndedIsResumedToNothing) {
+  TrainRequest asked = words_to("a.kith");
+  asked.options.resume = true;
+  const Trained first = train_now(asked);  // without a checkpoint it begins
+  EXPECT_TRUE(first.finished && !first.before);
+  const std::string truth = bytes_of(path("a.kith"));
+  Events events;
+  const Trained again = train_now(asked, 1, &events);
+  EXPECT_TRUE(again.finished && again.before);
+  EXPECT_TRUE(events.trainings.empty());
+  ASSERT_FALSE(events.notes.empty());
+  EXPECT_EQ(events.notes.back().text,
+            path("a.kith") +
+                " is finished, with these settings from these data; to train it anew, "
+                "leave out --resume");
+  EXPECT_EQ(again.vectors, first.vectors);
+  EXPECT_EQ(again.loss, first.loss);
+  EXPECT_EQ(again.held_out, first.held_out);
+  EXPECT_EQ(again.first_held_out, first.first_held_out);
+  EXPECT_EQ(bytes_of(path("a.kith")), truth);
+  TrainRequest other = request("", write("other.txt", topic_text(1500, 2)), path("a.kith"));
+  other.options.resume = true;
+  EXPECT_EQ(input_error([&] { train_now(other); }),
+            path("a.kith") + ": made from other data than " + path("other.txt") +
+                "; resume with the very same files, or start anew without --resume");
+}
+
 TEST_F(TrainTest, EpochsOfAResumedRunAreItsOwn) {
   const TrainRequest asked = words_to("a.kith");
   Events all;
