@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kith/error.h"
 #include "kith/models.h"
 #include "kith/settings.h"
 
@@ -23,10 +24,15 @@ enum ExitCode {
   kNoMemory = 5,
 };
 
+ExitCode exit_code(ErrorKind kind);
+// Says what went wrong, in a line: as JSON if that was asked for.
+void complain(ErrorKind kind, std::string_view what);
+
 using Args = std::span<const std::string_view>;
 
 // How this program was called, for commands that are shown to the user. Set once, by main.
 inline std::string program = "kith";
+inline bool json_wanted = false;  // likewise: errors are JSON, too
 
 struct Command {
   std::string_view name;

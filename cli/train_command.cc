@@ -56,9 +56,11 @@ Outcome train_aloud(const TrainArgs& args) {
   Trained trained = train(std::move(planned), context, &narrator);
   narrator.status().clear();
   if (trained.finished) return {std::move(trained), kDone};
-  say("kith: interrupted; {} is kept, go on with", checkpoint);
-  say("  {} train{}{}", shell_quoted(program), args.words,
-      args.request.options.resume ? "" : " --resume");
+  const std::string command = fmt::format("{} train{}{}", shell_quoted(program), args.words,
+                                          args.request.options.resume ? "" : " --resume");
+  complain(ErrorKind::kCancelled, fmt::format("interrupted; {} is kept, go on with{}", checkpoint,
+                                              json_wanted ? ": " + command : ""));
+  if (!json_wanted) say("  {}", command);
   return {std::move(trained), kInterrupted};
 }
 

@@ -191,8 +191,8 @@ class Targets(kith.TestCase):
         given = [f"{k}={row[k]}" for k in ("title", "genres", "cast", "director", "good")]
         told = self.ok("predict", model, *given, "--json").json
         self.assertEqual(told["target"], "year")
-        self.assertLess(abs(told["value"] - float(row["year"])), 15)
-        self.assertAlmostEqual(float(self.ok("predict", model, *given).out), told["value"], 1)
+        self.assertLess(abs(told["prediction"] - float(row["year"])), 15)
+        self.assertAlmostEqual(float(self.ok("predict", model, *given).out), told["prediction"], 1)
 
     def test_two_classes(self):
         for loss in ("logistic", "hinge"):

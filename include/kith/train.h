@@ -43,7 +43,8 @@ struct TrainOptions {
   static constexpr std::tuple fields{
       field("output", &TrainOptions::output,
             "the model file to write (-o); else named after the input"),
-      field("resume", &TrainOptions::resume, "go on from OUTPUT.checkpoint, if there is one, with its settings"),
+      field("resume", &TrainOptions::resume,
+            "go on from OUTPUT.checkpoint, if there is one, with its settings"),
       field("checkpoint-every", &TrainOptions::checkpoint_every,
             "seconds between checkpoints; 0 for none but at Ctrl-C")
           .between(0, 1e9),
