@@ -2,6 +2,7 @@
 // From data to a model file: read, check, train, keep checkpoints, check again, save.
 #include "kith/train.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -106,6 +107,27 @@ void tell_examples(const ModelBase& model, const Job& job, Observer& observer) {
   }
 }
 
+// What stopping early would have kept, if the last epoch is kept and is not the best. The patience
+// is the least with which a run comes as far as that.
+void tell_of_better_epoch(ModelBase& model, Observer& observer) {
+  const RunState& state = model.state();
+  const std::vector<double>& losses = state.held_out;
+  if (state.kept || losses.size() < 3 || !model.settings().find("early-stop")) return;
+  const auto best = std::min_element(losses.begin() + 1, losses.end());
+  const std::string then = fmt::format("{:.4f}", *best), now = fmt::format("{:.4f}", losses.back());
+  if (then == now) return;
+  int64_t patience = 1;
+  for (auto record = losses.begin() + 1, at = record; at <= best; ++at) {
+    if (*at >= *record) continue;
+    patience = std::max<int64_t>(patience, at - record);
+    record = at;
+  }
+  observer.on(
+      Note{Note::Level::kHint, fmt::format("held-out loss was lowest after epoch {} ({}; now {}): "
+                                           "--early-stop {} would keep that",
+                                           best - losses.begin(), then, now, patience)});
+}
+
 // Trains and saves; true if it came to its end.
 bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& checkpoints,
                     const std::map<std::string, std::string>& metadata, Observer* observer,
@@ -129,6 +151,7 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
     return false;
   }
   plan.model->check_loadable();
+  if (observer) tell_of_better_epoch(*plan.model, *observer);
   if (observer) tell_examples(*plan.model, job, *observer);
   save_model(*plan.model, plan.info->name, plan.options.output, false, metadata);
   checkpoints.remove();

@@ -7,9 +7,11 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <regex>
 #include <thread>
 
 #include "api/test_models.h"
+#include "core/rng.h"
 
 namespace kith::test {
 namespace {
@@ -243,6 +245,34 @@ std::vector<Case> cases() {
       {"bmf",
        ratings_file(),
        {whole("dim", 2), whole("epochs", 12), whole("burn-in", 4), whole("samples", 3)}}};
+}
+
+// What it says to do is done: a run with that patience keeps that epoch, and says no more.
+TEST_F(TrainTest, ALastEpochThatIsNotTheBestIsTold) {
+  std::string noise;  // nothing to be learned of what comes
+  Rng rng(1, 1);
+  for (int i = 0; i < 2400; ++i) noise += fmt::format("w{}{}", rng.below(200), i % 8 ? ' ' : '\n');
+  const Settings learned_by_heart{whole("dim", 12), whole("min-count", 1), number("sample", 0),
+                                  number("lr", 0.1), whole("epochs", 20)};
+  TrainRequest asked =
+      request("word2vec", write("noise.txt", noise), path("a.kith"), learned_by_heart);
+  asked.settings.push_back(whole("early-stop", 0));
+  Events events;
+  train_now(asked, 1, &events);
+  std::smatch said;
+  const std::regex wanted(
+      "held-out loss was lowest after epoch (\\d+) \\((.*); now (.*)\\): --early-stop (\\d+) "
+      "would keep that");
+  for (const Note& note : events.notes) {
+    if (note.level == Note::Level::kHint && std::regex_match(note.text, said, wanted)) break;
+  }
+  ASSERT_EQ(said.size(), 5u);
+  EXPECT_LT(std::stod(said[2]), std::stod(said[3]));
+  asked.settings.back() = whole("early-stop", std::stoi(said[4]));
+  Events again;
+  const Trained stopped = train_now(asked, 1, &again);
+  EXPECT_NEAR(stopped.held_out.value_or(0), std::stod(said[2]), 5e-5);
+  EXPECT_FALSE(again.noted("held-out loss was lowest"));
 }
 
 // Wherever it is cut, and with whatever number of threads it goes on.
