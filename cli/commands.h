@@ -98,11 +98,8 @@ std::vector<std::string> parse(Args args, Options&... options) {
   return std::move(arguments.positional);
 }
 
-// How sources of rows or ratings are read: what models that can be asked so may be told. The words
-// of a model decide later whether it can.
-std::vector<FieldGroup> reading_groups(std::initializer_list<Can> any_of);
-
-// The same as parse(), and the flags of how sources are read as settings.
+// The same as parse(), and the flags of how sources are read as settings: those of all models that
+// can be asked so. The words of a model decide later whether it can.
 struct Words {
   std::vector<std::string> words;
   std::vector<Setting> reading;
@@ -110,7 +107,7 @@ struct Words {
 template <class... Options>
 Words parse_reading(Args args, std::initializer_list<Can> any_of, Options&... options) {
   std::vector<FieldGroup> groups = groups_for<Options...>();
-  const std::vector<FieldGroup> more = reading_groups(any_of);
+  const std::vector<FieldGroup> more = reading_settings(any_of);
   groups.insert(groups.end(), more.begin(), more.end());
   Arguments arguments = parse_arguments(args, groups);
   apply_known(arguments.settings, std::vector<Section>{Section("Options", options)...});

@@ -89,6 +89,9 @@ int guarded_once(int argc, char** argv) {
     if (argc > 0) program = argv[0];
     const std::vector<std::string_view> args(argv + std::min(argc, 1), argv + argc);
     json_wanted = has_flag(args, {"--json"});
+    // Not in between what is typed.
+    const bool typed = has_flag(args, {"-"}) && ::isatty(STDIN_FILENO) == 1;
+    const Heartbeat heartbeat(!typed && !has_flag(args, {"--quiet", "-q"}));
     return run_and_flush(args);
   } catch (const Error& e) {
     // `kith near ... | head -1`: the reader has what it wanted.
@@ -151,24 +154,6 @@ const Command& command(std::string_view name) {
   const std::string nearest = suggest(name, names);
   throw Error(ErrorKind::kUsage, fmt::format("unknown command {}{}", name,
                                              nearest.empty() ? "; kith help lists them" : nearest));
-}
-
-std::vector<FieldGroup> reading_groups(std::initializer_list<Can> any_of) {
-  std::vector<std::string_view> kinds;
-  for (const ModelDescription& model : available_models()) {
-    const bool wanted = std::ranges::any_of(model.can, [&](Can can) {
-      return std::find(any_of.begin(), any_of.end(), can) != any_of.end();
-    });
-    if (wanted && std::ranges::find(kinds, model.data) == kinds.end()) kinds.push_back(model.data);
-  }
-  std::vector<FieldGroup> out;
-  for (const std::string_view kind : kinds) {
-    for (FieldGroup& group : reading_settings(kind)) {
-      const bool known = std::ranges::find(out, group.title, &FieldGroup::title) != out.end();
-      if (!known) out.push_back(std::move(group));
-    }
-  }
-  return out;
 }
 
 }  // namespace kith::cli

@@ -93,8 +93,7 @@ int run_near(Args args) {
     put_neighbours(found.neighbours, titled, many ? 2 : 0);
     if (found.neighbours.empty()) {
       say("kith: warning: nothing is near {}: it has no vector of its own, or nothing is left to "
-          "compare "
-          "with",
+          "compare with",
           printable(found.query));
     }
   };

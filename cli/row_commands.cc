@@ -23,7 +23,7 @@ template <class... Options, Can... kAny>
 struct Groups<std::tuple<Options...>, kAny...> {
   static std::vector<FieldGroup> get(std::string_view) {
     std::vector<FieldGroup> out = groups_for<Options...>();
-    for (FieldGroup& group : reading_groups({kAny...})) out.push_back(std::move(group));
+    for (FieldGroup& group : reading_settings({kAny...})) out.push_back(std::move(group));
     return out;
   }
 };
@@ -184,7 +184,7 @@ int run_score(Args args) {
   const auto found =
       score_rows(open(words[0]), rest_of(words), options, reading, context, &narrator);
   if (file || flags.json) {
-    if (!file) file.emplace("-", true);
+    if (!file) file.emplace(results_path(""), true);
     for (const ScoredRow& row : found) {
       file->takes_json() ? file->json_line(dumped(json_of(row))) : add_score(*file, row);
     }
@@ -236,7 +236,7 @@ int run_embed(Args args) {
   Context context(1);
   const Interrupts interrupts(context);
   const Embedded done =
-      embed_rows(model, asked, flags.output, options, reading, context, &narrator);
+      embed_rows(model, asked, results_path(flags.output), options, reading, context, &narrator);
   if (!quiet.quiet) {
     say("{}: {} of length {}", flags.output, count_of(done.rows, "row"), done.dim);
   }

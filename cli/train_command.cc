@@ -39,6 +39,10 @@ void say_summary(const Trained& t) {
                                : fmt::format("{} {} {}", t.rates ? "recommend" : "near",
                                              shell_quoted(t.output), shell_quoted(t.example));
   say("{}", labelled("next", fmt::format("{} {}", program, next)));
+  if (t.target) {
+    say("{}", labelled("", fmt::format("{} eval {} FILE, with rows that it has not seen", program,
+                                       shell_quoted(t.output))));
+  }
 }
 
 int run_train(Args args) { return run_training(parse_train(kTrain, args)); }

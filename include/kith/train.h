@@ -69,6 +69,9 @@ std::string model_for(const TrainRequest& request);
 // name is of one type wherever it stands.
 std::vector<FieldGroup> train_settings(std::string_view model);
 
+// Those of the TOML file that the setting `config` names, if it is there, then the others.
+std::vector<Setting> with_config(std::vector<Setting> settings, std::string_view model);
+
 // A request, worked out and checked before anything costs time: which model, with which settings,
 // from where, to where.
 class Plan {
@@ -98,6 +101,7 @@ struct Trained {
   std::string model, output, unit;
   std::string example;  // a name to ask the model about
   bool rates = false;   // it rates items for users: the example is a user
+  bool target = false;  // it learned to fill a column
   uint64_t size = 0;    // units per epoch
   uint64_t vectors = 0;
   double epochs = 0;                               // done by this run

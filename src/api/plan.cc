@@ -284,6 +284,19 @@ std::vector<FieldGroup> train_settings(std::string_view name) {
   return out;
 }
 
+std::vector<Setting> with_config(std::vector<Setting> settings, std::string_view model) {
+  const std::string config = text_setting(settings, "config");
+  if (config.empty()) return settings;
+  if (!fs::is_regular_file(config)) {
+    throw fault(ErrorKind::kIo, "{}: there is no such file to read settings from", config);
+  }
+  std::vector<std::string_view> names;
+  for (const ModelInfo& m : models()) names.push_back(m.name);
+  std::vector<Setting> out = settings_from_toml(config, model, names);
+  out.insert(out.end(), settings.begin(), settings.end());
+  return out;
+}
+
 std::string model_for(const TrainRequest& request) {
   check_sources(request.sources);
   const std::string output = request.options.output.empty()

@@ -158,6 +158,11 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
   return true;
 }
 
+bool has_target(const ModelBase& model) {
+  const auto* const rows = dynamic_cast<const CompletesRows*>(&model);
+  return rows && rows->target() != Encoding::npos;
+}
+
 // There is nothing left to do, if it is this run that made the model.
 Trained finished_before(const Plan::Impl& plan, const std::map<std::string, std::string>& metadata,
                         Trained out, Observer* observer) {
@@ -166,7 +171,9 @@ Trained finished_before(const Plan::Impl& plan, const std::map<std::string, std:
   check_same_data(plan, out.output, fingerprint == stored.end() ? "" : fingerprint->second,
                   metadata);
   out.finished = out.before = true;
-  const RunState& state = plan.finished->impl().whole().state();
+  const ModelBase& model = plan.finished->impl().whole();
+  const RunState& state = model.state();
+  out.target = has_target(model);
   out.loss = state.loss;
   if (!state.held_out.empty()) out.first_held_out = state.held_out.front();
   out.held_out = state.held_out_now();
@@ -211,6 +218,7 @@ Trained train(Plan planned, Context& context, Observer* observer) {
     }
     throw;
   }
+  out.target = has_target(*plan.model);
   out.seconds = watch.seconds();
   return out;
 }
