@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kith/error.h"
 #include "kith/models.h"
 #include "kith/settings.h"
 
@@ -23,10 +24,15 @@ enum ExitCode {
   kNoMemory = 5,
 };
 
+ExitCode exit_code(ErrorKind kind);
+// Says what went wrong, in a line: as JSON if that was asked for.
+void complain(ErrorKind kind, std::string_view what);
+
 using Args = std::span<const std::string_view>;
 
 // How this program was called, for commands that are shown to the user. Set once, by main.
 inline std::string program = "kith";
+inline bool json_wanted = false;  // likewise: errors are JSON, too
 
 struct Command {
   std::string_view name;
@@ -92,11 +98,8 @@ std::vector<std::string> parse(Args args, Options&... options) {
   return std::move(arguments.positional);
 }
 
-// How sources of rows or ratings are read: what models that can be asked so may be told. The words
-// of a model decide later whether it can.
-std::vector<FieldGroup> reading_groups(std::initializer_list<Can> any_of);
-
-// The same as parse(), and the flags of how sources are read as settings.
+// The same as parse(), and the flags of how sources are read as settings: those of all models that
+// can be asked so. The words of a model decide later whether it can.
 struct Words {
   std::vector<std::string> words;
   std::vector<Setting> reading;
@@ -104,7 +107,7 @@ struct Words {
 template <class... Options>
 Words parse_reading(Args args, std::initializer_list<Can> any_of, Options&... options) {
   std::vector<FieldGroup> groups = groups_for<Options...>();
-  const std::vector<FieldGroup> more = reading_groups(any_of);
+  const std::vector<FieldGroup> more = reading_settings(any_of);
   groups.insert(groups.end(), more.begin(), more.end());
   Arguments arguments = parse_arguments(args, groups);
   apply_known(arguments.settings, std::vector<Section>{Section("Options", options)...});

@@ -186,7 +186,7 @@ std::vector<FieldGroup> eval_groups(std::string_view model) {
     for (FieldGroup& g : groups) out.push_back(std::move(g));
   };
   if (model.empty()) {
-    add(reading_groups(kReading));
+    add(reading_settings(kReading));
   } else {
     out.push_back({"Training on a part", field_infos<SplitOptions>()});
     add(data_settings(describe_model(model).data));

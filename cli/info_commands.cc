@@ -19,7 +19,9 @@ struct InfoOptions {
 
 Json json_of(const Model& model) {
   Json out{{"file", model.path()}, {"model", model.kind()}};
-  for (const Fact& f : model.facts()) out["facts"][f.name] = f.value;
+  for (const Fact& f : model.facts()) {
+    out["facts"][f.name] = f.number ? number_in(f.value) : Json(f.value);
+  }
   for (const auto& [key, value] : model.metadata()) out["metadata"][key] = value;
   return out;
 }

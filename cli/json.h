@@ -5,6 +5,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <cstdlib>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -98,6 +99,15 @@ inline void put_json(const Json& value) { put_text(dumped(value)); }
 inline Json score(double x) {
   if (!std::isfinite(x)) return nullptr;
   return std::round(x * 1e6) / 1e6;
+}
+
+// The number that stands in a text, whole if it is; the text if it holds none.
+inline Json number_in(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !std::isfinite(number)) return text;
+  const bool whole = text.find_first_not_of("-0123456789") == std::string::npos;
+  return whole && text.size() < 19 ? Json(std::strtoll(text.c_str(), nullptr, 10)) : Json(number);
 }
 
 }  // namespace kith::cli

@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "interrupt.h"
+#include "json.h"
 #include "kith/kith.h"
 #include "terminal.h"
 
@@ -23,33 +24,25 @@ constexpr const Command* kCommands[] = {
     &kTune,  &kScore,  &kEmbed,   &kUpdate,      &kEval, &kExport,        &kImport,
     &kInfo,  &kModels, &kDemo,    &kRecoverDemo, &kHelp, &kVersionCommand};
 
-int exit_code(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kUsage:
-      return kMisused;
-    case ErrorKind::kDiverged:
-      return kDivergedExit;
-    case ErrorKind::kLimit:
-      return kNoMemory;
-    case ErrorKind::kCancelled:
-      return kInterrupted;
-    case ErrorKind::kClosed:
-      return kDone;
-    case ErrorKind::kInput:
-    case ErrorKind::kIo:
-      break;
-  }
-  return kFailed;
-}
+// In the order of ErrorKind: what JSON calls it, and how the program ends.
+struct Ending {
+  std::string_view name;
+  ExitCode code;
+};
+constexpr std::array kEndings{Ending{"usage", kMisused},
+                              Ending{"input", kFailed},
+                              Ending{"io", kFailed},
+                              Ending{"memory", kNoMemory},
+                              Ending{"diverged", kDivergedExit},
+                              Ending{"cancelled", kInterrupted},
+                              Ending{"closed", kDone}};
 
-int complain(std::string_view what, int code) {
-  say("kith: {}", printable(what));
-  return code;
-}
+const Ending& ending(ErrorKind kind) { return kEndings[static_cast<size_t>(kind)]; }
 
-bool wants_help(Args args) {
+// Whether one of the flags is given.
+bool has_flag(Args args, std::initializer_list<std::string_view> flags) {
   const auto end = std::find(args.begin(), args.end(), "--");
-  return std::any_of(args.begin(), end, [](auto a) { return a == "--help" || a == "-h"; });
+  return std::find_first_of(args.begin(), end, flags.begin(), flags.end()) != end;
 }
 
 // The model that help is asked about, if one is named.
@@ -66,7 +59,7 @@ int dispatch(Args args) {
   if (args[0] == "--version") return kVersionCommand.run({});
   const Command& found = command(args[0]);
   const Args rest = args.subspan(1);
-  if (wants_help(rest)) {
+  if (has_flag(rest, {"--help", "-h"})) {
     put_text(help_of(found, model_named(rest)));
     return kDone;
   }
@@ -83,7 +76,11 @@ int run_and_flush(Args args) {
 // Says so without asking for any.
 int out_of_memory() {
   constexpr std::string_view kText = "kith: not enough memory\n";
-  if (::write(STDERR_FILENO, kText.data(), kText.size()) < 0) return kNoMemory;
+  constexpr std::string_view kJson =
+      R"({"error":{"kind":"memory","message":"not enough memory","exit":5}})"
+      "\n";
+  const std::string_view text = json_wanted ? kJson : kText;
+  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return kNoMemory;
   return kNoMemory;
 }
 
@@ -91,19 +88,25 @@ int guarded_once(int argc, char** argv) {
   try {
     if (argc > 0) program = argv[0];
     const std::vector<std::string_view> args(argv + std::min(argc, 1), argv + argc);
+    json_wanted = has_flag(args, {"--json"});
+    // Not in between what is typed.
+    const bool typed = has_flag(args, {"-"}) && ::isatty(STDIN_FILENO) == 1;
+    const Heartbeat heartbeat(!typed && !has_flag(args, {"--quiet", "-q"}));
     return run_and_flush(args);
   } catch (const Error& e) {
     // `kith near ... | head -1`: the reader has what it wanted.
-    if (e.kind() == ErrorKind::kClosed) return kDone;
-    return complain(e.what(), exit_code(e.kind()));
+    if (e.kind() != ErrorKind::kClosed) complain(e.kind(), e.what());
+    return exit_code(e.kind());
   } catch (const OutputError& e) {
     if (e.code == EPIPE) return kDone;
-    return complain(fmt::format("standard output: cannot write: {}", std::strerror(e.code)),
-                    kFailed);
+    complain(ErrorKind::kIo,
+             fmt::format("standard output: cannot write: {}", std::strerror(e.code)));
+    return kFailed;
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   } catch (const std::exception& e) {
-    return complain(e.what(), kFailed);
+    complain(ErrorKind::kIo, e.what());
+    return kFailed;
   }
 }
 
@@ -127,6 +130,18 @@ void hold_standard_streams() {
 
 }  // namespace
 
+ExitCode exit_code(ErrorKind kind) { return ending(kind).code; }
+
+void complain(ErrorKind kind, std::string_view what) {
+  if (!json_wanted) return say("kith: {}", printable(what));
+  Json error{{"kind", ending(kind).name}, {"message", what}};
+  const Place place = place_in(what);
+  if (!place.file.empty()) error["file"] = place.file;
+  if (place.line > 0) error["line"] = place.line;
+  error["exit"] = static_cast<int>(exit_code(kind));
+  say_text(dumped({{"error", std::move(error)}}));
+}
+
 std::span<const Command* const> commands() { return kCommands; }
 
 const Command& command(std::string_view name) {
@@ -139,24 +154,6 @@ const Command& command(std::string_view name) {
   const std::string nearest = suggest(name, names);
   throw Error(ErrorKind::kUsage, fmt::format("unknown command {}{}", name,
                                              nearest.empty() ? "; kith help lists them" : nearest));
-}
-
-std::vector<FieldGroup> reading_groups(std::initializer_list<Can> any_of) {
-  std::vector<std::string_view> kinds;
-  for (const ModelDescription& model : available_models()) {
-    const bool wanted = std::ranges::any_of(model.can, [&](Can can) {
-      return std::find(any_of.begin(), any_of.end(), can) != any_of.end();
-    });
-    if (wanted && std::ranges::find(kinds, model.data) == kinds.end()) kinds.push_back(model.data);
-  }
-  std::vector<FieldGroup> out;
-  for (const std::string_view kind : kinds) {
-    for (FieldGroup& group : reading_settings(kind)) {
-      const bool known = std::ranges::find(out, group.title, &FieldGroup::title) != out.end();
-      if (!known) out.push_back(std::move(group));
-    }
-  }
-  return out;
 }
 
 }  // namespace kith::cli

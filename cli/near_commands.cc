@@ -77,7 +77,7 @@ int run_near(Args args) {
   const bool many = words.size() > 1 && options.to.empty();
   const auto show = [&](const Near& found) {
     if (!found.error.empty()) {
-      say("kith: {}", printable(found.error));
+      complain(ErrorKind::kInput, found.error);
       result = kFailed;
       return;
     }
@@ -93,8 +93,7 @@ int run_near(Args args) {
     put_neighbours(found.neighbours, titled, many ? 2 : 0);
     if (found.neighbours.empty()) {
       say("kith: warning: nothing is near {}: it has no vector of its own, or nothing is left to "
-          "compare "
-          "with",
+          "compare with",
           printable(found.query));
     }
   };
@@ -129,7 +128,7 @@ int run_similarity(Args args) {
   if (words.size() != 3) misused(kSimilarity, "similarity needs a model and two words");
   const double value = similarity(open(words[0]), words[1], words[2], options.vectors);
   if (output.json) {
-    put_json({{"a", words[1]}, {"b", words[2]}, {"similarity", score(value)}});
+    put_json({{"a", words[1]}, {"b", words[2]}, {"score", score(value)}});
   } else {
     put("{:.4f}\n", value);
   }
@@ -149,7 +148,7 @@ int run_odd(Args args) {
     for (size_t i = 0; i < fit.size(); ++i) {
       fits.push_back({{"id", names[i]}, {"score", score(fit[i])}});
     }
-    put_json({{"odd", names[odd]}, {"fit", std::move(fits)}});
+    put_json({{"id", names[odd]}, {"fit", std::move(fits)}});
     return kDone;
   }
   std::vector<std::vector<std::string>> lines;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // recommend: the items that a user would rate highest, of those that are new to them.
 #include <algorithm>
+#include <optional>
 
 #include "commands.h"
 #include "interrupt.h"
@@ -27,7 +28,8 @@ struct RecommendFlags {
       field("rated", &RecommendFlags::rated,
             "one such rating, item=rating; may be given several times"),
       field("all", &RecommendFlags::all, "for every user of the model, as CSV"),
-      field("output", &RecommendFlags::output, "with --all, the file to write (-o); else printed"),
+      field("output", &RecommendFlags::output,
+            "the file to write (-o): .csv, .tsv or .jsonl; else printed"),
       field("threads", &RecommendFlags::threads, "0 for all cores").between(0, 1024),
       field("json", &RecommendFlags::json, "one JSON object a user"),
   };
@@ -83,31 +85,22 @@ void put_list(const std::string& user, std::span<const Recommendation> list, boo
   if (list.empty()) say("kith: warning: nothing is left to recommend to {}", printable(user));
 }
 
-// The lines of one user in the file of all.
-std::string csv_of(const std::string& user, std::span<const Recommendation> list, bool titled) {
-  std::string out;
-  for (size_t k = 0; k < list.size(); ++k) {
-    out += fmt::format("{},{}{}{},{},{:.6g}\n", csv_cell(user), csv_cell(list[k].id),
-                       titled ? "," : "", titled ? csv_cell(list[k].title) : "", k + 1,
-                       list[k].prediction);
-  }
-  return out;
+void write_list(ResultFile& file, const Recommender& recommender, const std::string& user,
+                std::span<const Recommendation> list, bool titled) {
+  file.takes_json() ? file.json_line(dumped(json_of(user, list, titled)))
+                    : add_recommendations(file, recommender, user, list, titled);
 }
 
 int recommend_to_all(const Recommender& recommender, const RecommendFlags& flags, bool titled,
                      const Context& context) {
-  OutputFile file(results_path(flags.output));
-  if (!flags.json) {
-    file.write(fmt::format("{},{}{},rank,prediction\n", csv_cell(recommender.user_column()),
-                           csv_cell(recommender.item_column()), titled ? ",title" : ""));
-  }
+  ResultFile file(results_path(flags.output), flags.json);
   Status status(flags.output.empty());
   size_t longest = 0;
   recommender.for_all(
       context,
       [&](const std::string& user, std::span<const Recommendation> list) {
         longest = std::max(longest, list.size());
-        file.write(flags.json ? dumped(json_of(user, list, titled)) : csv_of(user, list, titled));
+        write_list(file, recommender, user, list, titled);
       },
       [&](double share) {
         if (status.due()) status.show(share, "recommending");
@@ -121,23 +114,28 @@ int recommend_to_all(const Recommender& recommender, const RecommendFlags& flags
 }
 
 int recommend_to_some(const Recommender& recommender, const std::vector<std::string>& users,
-                      std::span<const GivenRating> given, bool titled, bool json,
+                      std::span<const GivenRating> given, bool titled, const RecommendFlags& flags,
                       const Context& context) {
   int result = kDone;
+  std::optional<ResultFile> file;
+  if (!flags.output.empty()) file.emplace(flags.output, flags.json);
   for (const std::string& user : users) {
     try {
       const auto list = recommender.list(user, given, context);
-      if (json) {
+      if (file) {
+        write_list(*file, recommender, user, list, titled);
+      } else if (flags.json) {
         put_json(json_of(user, list, titled));
       } else {
         put_list(user, list, titled, users.size() > 1);
       }
     } catch (const Error& e) {
       if (users.size() == 1 || !is_about_what_was_asked(e)) throw;
-      say("kith: {}", printable(e.what()));
+      complain(e.kind(), e.what());
       result = kFailed;
     }
   }
+  if (file) file->commit();
   return result;
 }
 
@@ -158,10 +156,7 @@ int run_recommend(Args args) {
     misused(kRecommend, flags.all ? "--all is for every user; name none"
                                   : "recommend needs a user, --given ratings, or --all");
   }
-  if (!flags.output.empty()) {
-    if (!flags.all) misused(kRecommend, "--output is for --all");
-    check_output(flags.output, {path});
-  }
+  if (!flags.output.empty()) check_output(flags.output, {path});
   const Model model = open(path);
   const Titles titles = titles_for(title_options, model);
   Recommender::Items items;
@@ -179,7 +174,7 @@ int run_recommend(Args args) {
   if (!flags.output.empty()) interrupts.emplace(context);  // there is something to clean up
   const bool titled = !titles.empty();
   if (flags.all) return recommend_to_all(recommender, flags, titled, context);
-  return recommend_to_some(recommender, users, given, titled, flags.json, context);
+  return recommend_to_some(recommender, users, given, titled, flags, context);
 }
 
 }  // namespace

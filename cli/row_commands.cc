@@ -23,7 +23,7 @@ template <class... Options, Can... kAny>
 struct Groups<std::tuple<Options...>, kAny...> {
   static std::vector<FieldGroup> get(std::string_view) {
     std::vector<FieldGroup> out = groups_for<Options...>();
-    for (FieldGroup& group : reading_groups({kAny...})) out.push_back(std::move(group));
+    for (FieldGroup& group : reading_settings({kAny...})) out.push_back(std::move(group));
     return out;
   }
 };
@@ -35,32 +35,36 @@ struct PredictFlags {
   bool json = false;
 
   static constexpr std::tuple fields{
-      field("output", &PredictFlags::output,
-            "the file to write (-o), the rows of FILE with what is predicted; else printed"),
+      field(
+          "output", &PredictFlags::output,
+          "the file to write (-o), the rows of FILE with what is predicted: .csv, .tsv, .jsonl, or "
+          ".npy for numbers; else printed"),
       field("json", &PredictFlags::json, "one JSON object a row"),
   };
 };
 
+Json json_of(const Candidate& c) {
+  Json out{{"id", c.id}, {"score", score(c.score)}};
+  if (c.probability) out["probability"] = score(*c.probability);
+  return out;
+}
+
+// What is predicted stands under "prediction", be it a number or the first of the names.
 Json json_of(const Prediction& p) {
+  const bool rating = !p.user.empty() || !p.item.empty();
   Json out;
-  if (!p.user.empty() || !p.item.empty()) {
-    out = {{"user", p.user}, {"item", p.item}, {"prediction", score(p.number->mean)}};
-    if (p.number->deviation) out["deviation"] = score(*p.number->deviation);
-    out["known"] = {{"user", p.known_user}, {"item", p.known_item}};
-    return out;
-  }
+  if (rating) out = {{"user", p.user}, {"item", p.item}};
   out["target"] = p.target;
   if (p.number) {
-    out["value"] = p.number->mean;
-    out["median"] = p.number->median.value_or(p.number->mean);
-    return out;
+    out["prediction"] = rating ? score(p.number->mean) : Json(p.number->mean);
+    if (!rating) out["median"] = p.number->median.value_or(p.number->mean);
+    if (p.number->deviation) out["deviation"] = score(*p.number->deviation);
+  } else {
+    out["prediction"] = p.candidates.empty() ? Json() : Json(p.candidates.front().id);
+    out["predictions"] = Json::array();
+    for (const Candidate& c : p.candidates) out["predictions"].push_back(json_of(c));
   }
-  out["predictions"] = Json::array();
-  for (const Candidate& c : p.candidates) {
-    Json one{{"id", c.id}, {"score", score(c.score)}};
-    if (c.probability) one["probability"] = score(*c.probability);
-    out["predictions"].push_back(std::move(one));
-  }
+  if (rating) out["known"] = {{"user", p.known_user}, {"item", p.known_item}};
   return out;
 }
 
@@ -84,70 +88,18 @@ void put_prediction(const Prediction& p) {
   put_text(table(rows, "<>", 0));
 }
 
-// Writes the rows of sources with what is predicted behind them: CSV, or a JSON object a row.
-class PredictedFile {
- public:
-  explicit PredictedFile(const PredictFlags& flags)
-      : file_(results_path(flags.output)), json_(flags.json) {}
-  void add(const PredictedRow& row) {
-    if (json_) return file_.write(dumped(json_of_row(row)));
-    if (!begun_) head(row);
-    line_.clear();
-    for (const auto& cell : row.cells) line_ += (cell ? csv_cell(*cell) : "") + ',';
-    const Prediction& p = row.prediction;
-    if (p.number) {
-      line_ += fmt::format("{:.6g}", p.number->mean);
-      if (p.number->deviation) line_ += fmt::format(",{:.6g}", *p.number->deviation);
-    }
-    for (size_t k = 0; !p.number && k < wide_; ++k) {
-      if (k > 0) line_ += ',';
-      if (k >= p.candidates.size()) {
-        line_ += ',';
-        continue;
-      }
-      const Candidate& c = p.candidates[k];
-      line_ += fmt::format("{},{:.6g}", csv_cell(c.id), c.probability.value_or(c.score));
-    }
-    file_.write(line_ += '\n');
+// A row of a source with what is predicted behind it.
+Json json_of(const PredictedRow& row) {
+  Json out{{"row", row.row}};
+  for (size_t i = 0; i < row.cells.size(); ++i) {
+    const auto& cell = row.cells[i];
+    out[row.columns[i]] = !cell            ? Json()
+                          : row.numbers[i] ? number_in(std::string(*cell))
+                                           : Json(*cell);
   }
-  void commit() { file_.commit(); }
-
- private:
-  void head(const PredictedRow& row) {
-    begun_ = true;
-    for (const std::string& name : row.columns) line_ += csv_cell(name) + ',';
-    const Prediction& p = row.prediction;
-    wide_ = std::max<size_t>(1, p.candidates.size());
-    const bool likely = !p.candidates.empty() && p.candidates.front().probability;
-    line_ += "prediction";
-    if (p.number && p.number->deviation) line_ += ",deviation";
-    if (!p.number) line_ += likely ? ",probability" : ",score";
-    for (size_t k = 2; k <= wide_; ++k) {
-      line_ += fmt::format(",prediction_{},{}_{}", k, likely ? "probability" : "score", k);
-    }
-    file_.write(line_ += '\n');
-  }
-  static Json json_of_row(const PredictedRow& row) {
-    const Prediction& p = row.prediction;
-    Json out;
-    for (size_t i = 0; i < row.cells.size(); ++i) {
-      out[row.columns[i]] = row.cells[i] ? Json(*row.cells[i]) : Json(nullptr);
-    }
-    if (!p.number) {
-      out.update(json_of(p));
-      return out;
-    }
-    out["prediction"] = score(p.number->mean);
-    if (p.number->median) out["median"] = score(*p.number->median);
-    if (p.number->deviation) out["deviation"] = score(*p.number->deviation);
-    return out;
-  }
-
-  OutputFile file_;
-  bool json_, begun_ = false;
-  size_t wide_ = 1;  // candidates in a line
-  std::string line_;
-};
+  out.update(json_of(row.prediction));
+  return out;
+}
 
 int run_predict(Args args) {
   PredictOptions options;
@@ -171,12 +123,15 @@ int run_predict(Args args) {
   }
   if (!flags.output.empty()) check_output(flags.output, words);
   Narrator narrator(false);
-  PredictedFile file(flags);
+  ResultFile file(results_path(flags.output), flags.json);
   Context context(1);
   std::optional<Interrupts> interrupts;
   if (!flags.output.empty()) interrupts.emplace(context);  // there is something to clean up
   const PredictedRows done = predict_rows(
-      model, asked, options, reading, context, [&](const PredictedRow& row) { file.add(row); },
+      model, asked, options, reading, context,
+      [&](const PredictedRow& row) {
+        file.takes_json() ? file.json_line(dumped(json_of(row))) : add_prediction(file, row);
+      },
       &narrator);
   file.commit();
   if (done.unknown_users + done.unknown_items > 0) {
@@ -189,42 +144,51 @@ int run_predict(Args args) {
 
 // --- score ---
 
-std::string because(const ScoredRow& row) {
-  std::vector<const ScoredRow::Pair*> pairs;
-  for (const ScoredRow::Pair& p : row.pairs) pairs.push_back(&p);
-  std::ranges::stable_sort(pairs, [](auto* a, auto* b) { return a->odd > b->odd; });
-  std::vector<std::string> out;
-  for (size_t i = 0; i < std::min<size_t>(2, pairs.size()) && pairs[i]->odd > 0; ++i) {
-    out.push_back(fmt::format("{} {:.2f}, usually {:.2f}", pairs[i]->columns, pairs[i]->score,
-                              pairs[i]->usual));
-  }
-  return fmt::format("{}", fmt::join(out, "; "));
-}
-
 Json json_of(const ScoredRow& row) {
   Json pairs = Json::object();
   for (const ScoredRow::Pair& p : row.pairs) {
     pairs[p.columns] = {
         {"score", score(p.score)}, {"usual", score(p.usual)}, {"odd", score(p.odd)}};
   }
-  return {{"row", row.name},
+  return {{"row", row.row},
+          {row.named ? "id" : "place", row.name},
           {"score", score(row.score)},
           {"odd", score(row.odd)},
           {"pairs", std::move(pairs)}};
 }
 
+struct ScoreFlags {
+  std::string output{};
+  bool json = false;
+
+  static constexpr std::tuple fields{
+      field("output", &ScoreFlags::output,
+            "the file to write (-o): .csv, .tsv, .jsonl or .npy; else printed"),
+      field("json", &ScoreFlags::json, "one JSON object a row"),
+  };
+};
+
 int run_score(Args args) {
   ScoreOptions options;
-  Output output;
-  const auto [words, reading] = parse_rows<Can::kCompleteRows>(args, options, output);
+  ScoreFlags flags;
+  const auto [words, reading] = parse_rows<Can::kCompleteRows>(args, options, flags);
   if (words.size() < 2) misused(kScore, "score needs a model and a table");
+  std::optional<ResultFile> file;
+  if (!flags.output.empty()) {
+    check_output(flags.output, words);
+    file.emplace(flags.output, flags.json);
+  }
   Narrator narrator(false);
   Context context(1);
   const Interrupts interrupts(context);
   const auto found =
       score_rows(open(words[0]), rest_of(words), options, reading, context, &narrator);
-  if (output.json) {
-    for (const ScoredRow& row : found) put_json(json_of(row));
+  if (file || flags.json) {
+    if (!file) file.emplace(results_path(""), true);
+    for (const ScoredRow& row : found) {
+      file->takes_json() ? file->json_line(dumped(json_of(row))) : add_score(*file, row);
+    }
+    file->commit();
     return kDone;
   }
   std::vector<std::vector<std::string>> lines{{"row", "score", "oddness", "because of"}};
@@ -244,7 +208,8 @@ struct EmbedFlags {
 
   static constexpr std::tuple fields{
       field("output", &EmbedFlags::output,
-            "the file to write (-o); one that ends in .kith is a model that near can ask"),
+            "the file to write (-o): .npy, .csv, .tsv, .jsonl, .safetensors, or .kith, which near "
+            "can ask"),
       field("json", &EmbedFlags::json, "print the vector of column=value as JSON"),
   };
 };
@@ -271,7 +236,7 @@ int run_embed(Args args) {
   Context context(1);
   const Interrupts interrupts(context);
   const Embedded done =
-      embed_rows(model, asked, flags.output, options, reading, context, &narrator);
+      embed_rows(model, asked, results_path(flags.output), options, reading, context, &narrator);
   if (!quiet.quiet) {
     say("{}: {} of length {}", flags.output, count_of(done.rows, "row"), done.dim);
   }
@@ -354,7 +319,7 @@ const Command kScore{
      "kith score movies.kith movies.db --query movies --top 5"},
     "A row's score is the sum over pairs of its columns; what each pair adds is compared with what "
     "it adds elsewhere in the table.",
-    Groups<std::tuple<ScoreOptions, Output>, Can::kCompleteRows>::get,
+    Groups<std::tuple<ScoreOptions, ScoreFlags>, Can::kCompleteRows>::get,
     run_score,
 };
 

@@ -8,20 +8,63 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 
 namespace kith::cli {
 namespace {
 
 constexpr auto kRedraw = std::chrono::milliseconds(100);
 constexpr auto kLogLine = std::chrono::seconds(10);
+constexpr auto kStill = std::chrono::seconds(1);  // until a sign of life
 constexpr size_t kBarWidth = 24;
 
 int descriptor(Stream s) { return s == Stream::kOut ? STDOUT_FILENO : STDERR_FILENO; }
 
 // What the first write that failed said: the library forgets both, the text and the reason.
 int g_lost = 0;
+
+// What the heartbeat looks at: it is another thread than the one that shows and answers.
+struct Shown {
+  std::mutex mutex;
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+  std::string bar;         // that stands there
+  bool beat = false;       // and a sign of life of its own, which goes before anything else comes
+  bool answering = false;  // the terminal belongs to a list of answers
+};
+Shown& shown() {
+  static Shown all;
+  return all;
+}
+
+// Before anything is written; the lock is held until it is.
+std::unique_lock<std::mutex> before_showing() {
+  std::unique_lock lock(shown().mutex);
+  if (shown().beat) std::fputs("\r\x1b[K", stderr);
+  shown().beat = false;
+  shown().last = std::chrono::steady_clock::now();
+  return lock;
+}
+
+void stand(std::string bar) {
+  const std::lock_guard lock(shown().mutex);
+  shown().bar = std::move(bar);
+}
+
+// Without a word of new memory: nobody could be told.
+void beat(const std::stop_token& stop) {
+  std::unique_lock lock(shown().mutex);
+  std::condition_variable_any wake;
+  while (!wake.wait_for(lock, stop, kRedraw, [&] { return stop.stop_requested(); })) {
+    const auto still = std::chrono::steady_clock::now() - shown().last;
+    if (still < kStill || shown().answering) continue;
+    const char* const bar = shown().bar.empty() ? "  working" : shown().bar.c_str();
+    std::fprintf(stderr, "\r\x1b[K%s  %.0f s", bar, std::chrono::duration<double>(still).count());
+    shown().beat = true;
+  }
+}
 
 [[noreturn]] void lose_results(int code) {
   if (g_lost == 0) g_lost = code != 0 ? code : EIO;
@@ -65,6 +108,7 @@ size_t width_of(std::string_view s) {  // in code points
 }  // namespace
 
 void put_text(std::string_view text) {
+  const auto lock = before_showing();
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size()) lose_results(errno);
 }
@@ -75,9 +119,15 @@ void flush_results() {
   if (g_lost != 0 || !flushed || std::ferror(stdout)) lose_results(errno);
 }
 
-std::string results_path(const std::string& output) { return output.empty() ? "-" : output; }
+std::string results_path(const std::string& output) {
+  if (!output.empty() && output != "-") return output;
+  const auto lock = before_showing();
+  shown().answering = is_terminal(Stream::kOut);
+  return "-";
+}
 
 void say_text(std::string_view text) {
+  const auto lock = before_showing();
   // Results that were printed before come first when both go to one place; an error shows later.
   if (std::fflush(stdout) != 0 && g_lost == 0) g_lost = errno;
   std::fwrite(text.data(), 1, text.size(), stderr);
@@ -162,6 +212,17 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::string
   return out;
 }
 
+Heartbeat::Heartbeat(bool wanted) {
+  if (wanted && is_terminal(Stream::kErr) && environment("TERM") != "dumb") {
+    thread_ = std::jthread(beat);
+  }
+}
+
+Heartbeat::~Heartbeat() {
+  thread_ = {};
+  before_showing();
+}
+
 Status::Status(bool quiet)
     : quiet_(quiet),
       terminal_(is_terminal(Stream::kErr) && environment("TERM") != "dumb"),
@@ -178,8 +239,11 @@ void Status::show(double share, std::string_view text) {
   if (!terminal_) return say("  {}{}", percent, text);
   const size_t width = columns(Stream::kErr);
   const size_t before = 2 + (share < 0 ? 0 : kBarWidth + 1) + percent.size();
-  const std::string_view shown = shortened(text, width > before + 1 ? width - before - 1 : 0);
-  say_text(fmt::format("\r\x1b[K  {}{}{}", share < 0 ? "" : bar(share) + " ", percent, shown));
+  const std::string_view text_shown = shortened(text, width > before + 8 ? width - before - 8 : 0);
+  const std::string line =
+      fmt::format("  {}{}{}", share < 0 ? "" : bar(share) + " ", percent, text_shown);
+  say_text("\r\x1b[K" + line);
+  stand(line);
   drawn_ = true;
 }
 
@@ -195,6 +259,7 @@ void Status::warning(std::string_view text) {
 }
 
 void Status::clear() {
+  if (drawn_) stand("");
   if (drawn_) say_text("\r\x1b[K");
   drawn_ = false;
 }

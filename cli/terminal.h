@@ -8,6 +8,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,17 @@ std::string wrapped(std::string_view text, size_t width, size_t indent);
 // Columns as wide as they need to be, two spaces apart. '<' and '>' in `align` set each column.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view align,
                   size_t indent = 2);
+
+// While it lives, a terminal shows that the program does whenever nothing else was shown for a
+// second: the bar, if there is one, and how long it has stood.
+class Heartbeat {
+ public:
+  explicit Heartbeat(bool wanted);
+  ~Heartbeat();
+
+ private:
+  std::jthread thread_;
+};
 
 // The progress of something long: a bar that is redrawn on a terminal, a line now and then in a
 // log, nothing when quiet.

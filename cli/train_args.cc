@@ -35,24 +35,6 @@ std::string take_model_name(const Command& command, std::vector<std::string>& wo
               fmt::format("{}: there is no file and no model of this name{}", first, nearest));
 }
 
-// Those of the file, then those of the flags.
-std::vector<Setting> with_config(std::vector<Setting> flags, std::string_view model) {
-  std::string config;
-  for (const Setting& s : flags) {
-    if (s.name == "config") config = detail::convert<std::string>("config", s.value);
-  }
-  if (config.empty()) return flags;
-  if (!fs::is_regular_file(config)) {
-    throw Error(ErrorKind::kIo,
-                fmt::format("{}: there is no such file to read settings from", config));
-  }
-  std::vector<std::string_view> models;
-  for (const ModelDescription& m : available_models()) models.push_back(m.name);
-  std::vector<Setting> out = settings_from_toml(config, model, models);
-  out.insert(out.end(), flags.begin(), flags.end());
-  return out;
-}
-
 // The words as a shell wants them, without the command's own flags.
 std::string words_of(Args args, std::span<const Section> own) {
   std::string out;

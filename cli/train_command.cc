@@ -28,16 +28,21 @@ Json json_of(const Trained& t) {
 }
 
 void say_summary(const Trained& t) {
+  const std::string speed =
+      fmt::format(" in {}, {} {}s/s", in_time(t.seconds), rate_of(t.per_second), t.unit);
   say("{}", labelled("done",
-                     fmt::format("{}: {} in {}, {} {}s/s; loss {:.4f}{}", t.output,
-                                 count_of(t.vectors, "vector"), in_time(t.seconds),
-                                 rate_of(t.per_second), t.unit, t.loss,
+                     fmt::format("{}: {}{}; loss {:.4f}{}", t.output, count_of(t.vectors, "vector"),
+                                 t.before ? "" : speed, t.loss,
                                  t.held_out ? fmt::format(", held-out {:.4f}", *t.held_out) : "")));
   const std::string next = t.example.empty()
                                ? "info " + shell_quoted(t.output)
                                : fmt::format("{} {} {}", t.rates ? "recommend" : "near",
                                              shell_quoted(t.output), shell_quoted(t.example));
   say("{}", labelled("next", fmt::format("{} {}", program, next)));
+  if (t.target) {
+    say("{}", labelled("", fmt::format("{} eval {} FILE, with rows that it has not seen", program,
+                                       shell_quoted(t.output))));
+  }
 }
 
 int run_train(Args args) { return run_training(parse_train(kTrain, args)); }
@@ -55,9 +60,11 @@ Outcome train_aloud(const TrainArgs& args) {
   Trained trained = train(std::move(planned), context, &narrator);
   narrator.status().clear();
   if (trained.finished) return {std::move(trained), kDone};
-  say("kith: interrupted; {} is kept, go on with", checkpoint);
-  say("  {} train{}{}", shell_quoted(program), args.words,
-      args.request.options.resume ? "" : " --resume");
+  const std::string command = fmt::format("{} train{}{}", shell_quoted(program), args.words,
+                                          args.request.options.resume ? "" : " --resume");
+  complain(ErrorKind::kCancelled, fmt::format("interrupted; {} is kept, go on with{}", checkpoint,
+                                              json_wanted ? ": " + command : ""));
+  if (!json_wanted) say("  {}", command);
   return {std::move(trained), kInterrupted};
 }
 

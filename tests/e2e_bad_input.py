@@ -255,14 +255,62 @@ class Writing(kith.TestCase):
                 self.refused(*command, stdout=full, says="no space left")
 
     def test_closed_pipe(self):
-        # kith export ... | head: quiet, and not a crash.
+        # kith near ... | head -1: whoever reads has what it wanted.
         model = kith.train_quick(self)
-        read, write = os.pipe()
-        os.close(read)
-        result = kith.run("export", model, "--to", "csv", "-o", "-", stdout=write)
-        os.close(write)
-        self.assertIn(result.code, (0, BAD_INPUT, -signal.SIGPIPE), result)
-        self.assertLessEqual(len(result.err.splitlines()), 1, result)
+        text = "film,year,place\n" + "".join(f"f{i % 9},{1950 + i % 40},p{i % 5}\n" for i in range(400))
+        table, films = self.write("films.csv", text), self.path("films.kith")
+        self.ok("train", "feat2vec", table, "-o", films, "--dim", 4, "--epochs", 2, "--quiet")
+        text = "user,item,rating\n" + "".join(f"u{i % 50},i{i % 37},{i % 5}\n" for i in range(600))
+        ratings, stars = self.write("stars.csv", text), self.path("stars.kith")
+        self.ok("train", "als", ratings, "-o", stars, "--dim", 2, "--quiet")
+        questions = self.write("questions.txt", "hill0 hill1 sea0 sea1\n")
+        for command in (["export", model, "--to", "csv", "-o", "-"], ["near", model, "hill0"],
+                        ["near", model, "hill0", "sea1", "--json"], ["info", model], ["models"],
+                        ["analogy", model, "hill0", "hill1", "sea0"], ["models", "--json"],
+                        ["odd", model, "hill0", "hill1", "sea0"], ["help"], ["help", "als"],
+                        ["similarity", model, "hill0", "hill1"], ["version"],
+                        ["predict", films, table, "--target", "place"],
+                        ["predict", films, table, "--target", "place", "--json"],
+                        ["predict", films, "--target", "place", "film=f1"],
+                        ["score", films, table, "--all"], ["score", films, table, "--json"],
+                        ["embed", films, "film=f1"], ["embed", films, table, "-o", "-", "--quiet"],
+                        ["recommend", stars, "u1"], ["recommend", stars, "--all"],
+                        ["recommend", stars, "--all", "--json"], ["predict", stars, ratings],
+                        ["eval", model, questions, "--quiet"],
+                        ["eval", stars, ratings, "--json"],
+                        ["tune", "als", ratings, "--trials", 2, "--epochs", 2, "--json"]):
+            read, write = os.pipe()
+            os.close(read)
+            result = kith.run(*command, stdout=write)
+            os.close(write)
+            self.assertEqual(result.code, 0, result)
+            self.assertEqual([l for l in result.err.splitlines() if "warning" not in l], [], result)
+
+    def test_errors_are_json_where_answers_are(self):
+        model = kith.train_quick(self)
+        ragged = self.write("ragged.csv", "a,b\n1,2\n3\n")
+
+        def told(*command):
+            result = kith.run(*command, "--json")
+            self.assertEqual(result.out, "", result)
+            error = json.loads(result.err)
+            self.assertEqual(list(error), ["error"])
+            self.assertEqual(error["error"]["exit"], result.code)
+            return error["error"]
+
+        wrong = told("train", "feat2vec", ragged, "-o", self.path("m.kith"), "--quiet")
+        self.assertEqual((wrong["kind"], wrong["file"], wrong["line"]), ("input", str(ragged), 3))
+        self.assertIn("found 1 cell", wrong["message"])
+        wrong = told("near", model, "hill0", "--tpo", 3)
+        self.assertEqual((wrong["kind"], wrong["exit"]), ("usage", BAD_USAGE))
+        self.assertNotIn("file", wrong)
+        wrong = told("near", self.path("no.kith"), "hill0")
+        self.assertEqual((wrong["kind"], wrong["file"]), ("io", str(self.path("no.kith"))))
+        self.assertEqual(told("near", model, "hlil0")["kind"], "input")
+        # One of several: the others are answered.
+        result = kith.run("near", model, "hill0", "hlil0", "--json")
+        self.assertEqual(len(result.json_lines), 1)
+        self.assertEqual(json.loads(result.err)["error"]["exit"], result.code)
 
     def test_read_only_folder(self):
         model = kith.train_quick(self)

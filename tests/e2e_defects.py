@@ -286,7 +286,7 @@ class Flags(kith.TestCase):
             # The file comes right behind the flag, which must not take it.
             self.ok("train", "mf", "--dim", 4, "--epochs", 2, "--threads", 1, "-o", model,
                     "--quiet", *flags, file)
-            self.assertEqual(self.ok("info", model, "--json").json["facts"]["users"], "240")
+            self.assertEqual(self.ok("info", model, "--json").json["facts"]["users"], 240)
             self.assertIs(self.settings(model)["adapt"], flags != ("--no-adapt",))
             bytes_of[flags] = model.read_bytes()
         self.assertEqual(bytes_of[()], bytes_of[("--adapt",)])
@@ -302,13 +302,13 @@ class Flags(kith.TestCase):
             told = self.ok("info", model, "--json").json["facts"]
             return told["dim"], told["objective"]
 
-        self.assertEqual(facts("--paper"), ("50", "nce"))
+        self.assertEqual(facts("--paper"), (50, "nce"))
         for flags in (["--paper", "--dim", 100], ["--dim", 100, "--paper"]):
-            self.assertEqual(facts(*flags), ("100", "nce"))
+            self.assertEqual(facts(*flags), (100, "nce"))
             self.assertEqual(self.settings(model)["dim"], 100)
             self.assertEqual(len(self.ok("embed", model, "director=Director 10",
                                          "--json").json["vector"]), 100)
-        self.assertEqual(facts("--paper", "--loss", "softmax"), ("50", "softmax"))
+        self.assertEqual(facts("--paper", "--loss", "softmax"), (50, "softmax"))
         # Not given, as the file says, is not the same as given.
         facts("--paper", "--negatives", 20)
         self.assertEqual(self.settings(model)["negatives"], 20)

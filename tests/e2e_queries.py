@@ -64,13 +64,13 @@ class Plane(kith.TestCase):
 
     def test_similarity(self):
         answer = self.ok("similarity", self.model, "east", "northeast", "--json").json
-        self.assertAlmostEqual(answer["similarity"], math.sqrt(0.5), 5)
+        self.assertAlmostEqual(answer["score"], math.sqrt(0.5), 5)
         out = self.ok("similarity", self.model, "east", "west").out
         self.assertAlmostEqual(float(out.split()[-1]), -1, 3)
 
     def test_odd(self):
         answer = self.ok("odd", self.model, "east", "eastish", "northeast", "west", "--json").json
-        self.assertEqual(answer["odd"], "west")
+        self.assertEqual(answer["id"], "west")
 
     def test_odd_needs_three(self):
         self.refused("odd", self.model, "east", "west", code=kith.BAD_USAGE)

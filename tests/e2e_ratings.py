@@ -28,8 +28,8 @@ class Layouts(kith.TestCase):
                                       ("plain.txt", " ", ""), ("semi.csv", ";", "")):
             file = self.write(name, as_text(rows, between, header))
             facts = self.facts("als", file)
-            self.assertEqual(facts["users"], "240", name)
-            self.assertEqual(facts["ratings"], "2400", name)
+            self.assertEqual(facts["users"], 240, name)
+            self.assertEqual(facts["ratings"], 2400, name)
             self.assertEqual(facts["feedback"], "explicit")
 
     def test_without_a_model_the_file_is_seen_to_hold_ratings(self):
@@ -59,8 +59,8 @@ class Layouts(kith.TestCase):
 
     def test_standard_input_and_a_pipe_of_gzip(self):
         text = as_text(stars.ratings(10), "\t", "").encode()
-        self.assertEqual(self.facts("als", "-", stdin=text)["ratings"], "2400")
-        self.assertEqual(self.facts("als", "-", stdin=gzip.compress(text))["ratings"], "2400")
+        self.assertEqual(self.facts("als", "-", stdin=text)["ratings"], 2400)
+        self.assertEqual(self.facts("als", "-", stdin=gzip.compress(text))["ratings"], 2400)
 
     def test_interactions(self):
         rows = [(u, i) for u, i, r, _ in stars.ratings(40) if r > 3.5]
@@ -95,7 +95,7 @@ class Layouts(kith.TestCase):
             told = self.ok("train", "als", file, "-o", model, "--holdout", 0, "--duplicates", how,
                            *stars.QUICK[:-1])
             self.assertRegex(told.err, r"note +1 row of a pair that was there already")
-            self.assertEqual(self.ok("info", model, "--json").json["facts"]["ratings"], "3")
+            self.assertEqual(self.ok("info", model, "--json").json["facts"]["ratings"], 3)
         self.refused("train", "als", file, "-o", model, "--duplicates", "refuse",
                      says=["r.csv:4", "user a", "item x", "--duplicates"])
 
@@ -296,7 +296,7 @@ class Asking(kith.TestCase):
         self.refused("recommend", self.model, "item=west1", says="is an item", **bad)
         self.refused("recommend", self.model, says="--all", **bad)
         self.refused("recommend", self.model, "u1", "--all", says="name none", **bad)
-        self.refused("recommend", self.model, "u1", "-o", self.path("x"), says="--all", **bad)
+        self.refused("recommend", self.model, "u1", "-o", self.path("x"), says=".csv, .tsv", **bad)
         # Of many users, those that are known get their list.
         result = kith.run("recommend", self.model, "u1", "nobody", "u2", "--json")
         self.assertEqual(result.code, kith.BAD_INPUT)
@@ -318,6 +318,13 @@ class Asking(kith.TestCase):
                 self.assertEqual([r["movieId"] for r in mine], [r["id"] for r in alone])
         printed = self.ok("recommend", self.model, "--all", "--top", 3).out
         self.assertEqual(printed, out.read_text())
+        some = self.path("some.tsv")
+        self.ok("recommend", self.model, "u0", "u100", "--top", 3, "-o", some)
+        with open(some, newline="") as file:
+            mine = list(csv.DictReader(file, delimiter="\t"))
+        for user in ("u0", "u100"):
+            self.assertEqual([r for r in mine if r["userId"] == user],
+                             [r for r in rows if r["userId"] == user])
         lines = self.ok("recommend", self.model, "--all", "--json").json_lines
         self.assertEqual({o["user"] for o in lines}, set(USERS))
 

@@ -190,10 +190,10 @@ class Asking(kith.TestCase):
             answer = self.ok("predict", self.model, "--target", "year", *given, "--json").json
             first, last = 1950 + 15 * t, 1959 + 15 * t
             self.assertTrue(first <= answer["median"] <= last, answer)
-            self.assertTrue(first - 3 <= answer["value"] <= last + 3, answer)
+            self.assertTrue(first - 3 <= answer["prediction"] <= last + 3, answer)
             plain = self.ok("predict", self.model, "--target", "year", *given).out
             told = [float(x) for x in re.findall(r"\d+(?:\.\d+)?", plain)]
-            self.assertAlmostEqual(told[0], answer["value"], 1)
+            self.assertAlmostEqual(told[0], answer["prediction"], 1)
             self.assertAlmostEqual(told[1], answer["median"], 1)
 
     def test_a_whole_file_is_predicted_row_by_row(self):
@@ -214,6 +214,17 @@ class Asking(kith.TestCase):
                          [f["predictions"][0]["id"] for f in found])
         self.assertEqual(lines[7]["cast"], rows[7]["cast"])
         self.assertGreater(float(lines[0]["probability"]), 0.05)
+        for name in ("best.xlsx", "best", "best.npy"):  # names are no numbers
+            self.refused("predict", self.model, "--target", "director", file, "-o", self.path(name),
+                         code=kith.BAD_USAGE, says=[".csv, .tsv", ".jsonl"])
+            self.assertFalse(self.path(name).exists())
+        lists = self.path("best.jsonl")
+        self.ok("predict", self.model, "--target", "director", file, "-o", lists)
+        self.assertEqual(lists.read_text(), "".join(json.dumps(f, separators=(",", ":")) + "\n"
+                                                    for f in found))
+        self.assertEqual([(f["row"], f["prediction"]) for f in found],
+                         [(i, f["predictions"][0]["id"]) for i, f in enumerate(found, 1)])
+        self.assertIsInstance(found[0]["year"], int)
         best = self.path("best.csv")
         self.ok("predict", self.model, "--target", "director", file, "--top", 2, "-o", best)
         with best.open() as written:
@@ -279,7 +290,7 @@ class Rows(kith.TestCase):
             wrong[rows[i]["film_id"]] = i
         file = self.write("new.csv", films.as_csv(rows))
         found = self.ok("score", self.model, file, "--name", "film_id", "--top", 5, "--json")
-        self.assertEqual({row["row"] for row in found.json_lines}, set(wrong))
+        self.assertEqual({row["id"]: row["row"] - 1 for row in found.json_lines}, wrong)
         for row in found.json_lines:
             worst = max(row["pairs"], key=lambda pair: row["pairs"][pair]["odd"])
             self.assertIn("director", worst)
@@ -296,12 +307,17 @@ class Rows(kith.TestCase):
         file = self.write("new.csv", films.as_csv(rows))
         score = ["score", self.model, file, "--all", "--json"]
         found = self.ok(*score, "--name", "film_id").json_lines
-        self.assertEqual([row["row"] for row in found], [row["film_id"] for row in rows])
+        self.assertEqual([row["id"] for row in found], [row["film_id"] for row in rows])
+        self.assertEqual([row["row"] for row in found], list(range(1, 51)))
         for row in found:
             self.assertAlmostEqual(row["score"], sum(p["score"] for p in row["pairs"].values()), 3)
         # Without a name, a row is its place in the file.
         found = self.ok(*score).json_lines
-        self.assertEqual(found[0]["row"], f"{file}:2")
+        self.assertEqual(found[0]["place"], f"{file}:2")
+        out = self.path("scores.csv")
+        self.ok("score", self.model, file, "--all", "-o", out)
+        with out.open() as written:
+            self.assertEqual([int(r["row"]) for r in csv.DictReader(written)], list(range(1, 51)))
 
     def test_rows_become_a_model_that_near_can_ask(self):
         rows = films.films(300, seed=3)
@@ -389,7 +405,7 @@ class Updated(kith.TestCase):
                 ask = ["--target", "year", f"director={DIRECTORS[t][0]}", f"cast={ACTORS[t][0]}"]
                 before = self.ok("predict", self.model, *ask, "--json").json
                 after = self.ok("predict", self.grown, *ask, "--json").json
-                self.assertAlmostEqual(before["value"], after["value"], delta=1)
+                self.assertAlmostEqual(before["prediction"], after["prediction"], delta=1)
                 self.assertEqual(films.topic({"year": after["median"]}), t)
 
     def test_in_place_and_in_words(self):

@@ -243,7 +243,7 @@ class Odd(kith.TestCase):
             self.rows[i]["year"] = text
         self.train(self.rows)
         told = self.ok("predict", self.model, "--target", "year", "cast=Actor 000", "--json").json
-        self.assertTrue(1940 < told["value"] < 2010, told)
+        self.assertTrue(1940 < told["prediction"] < 2010, told)
         self.assertNotIn("nan", self.ok("export", self.model, "--to", "csv", "-o", "-").out)
 
     def test_a_tenth_is_missing_everywhere(self):

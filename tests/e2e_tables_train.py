@@ -172,6 +172,11 @@ class Targets(kith.TestCase):
     def test_a_category_as_target(self):
         model = films.train(self, "m.kith", self.rows, "--target", "director")
         self.assertEqual(self.ok("info", model, "--json").json["facts"]["target"], "director")
+        table = self.write("again.csv", films.as_csv(self.rows))
+        again = self.ok("train", "feat2vec", table, "-o", model, "--resume").err
+        self.assertIn(f"eval {model} FILE", again.splitlines()[-1])
+        plain = self.ok("train", table, "-o", self.path("p.kith"), *films.QUICK[:-1], "--epochs", 1)
+        self.assertNotIn(" eval ", plain.err)
         self.assertEqual(self.evaluated(model, "director")["hit10"], 1)
         # What it was trained for need not be said again.
         found = self.ok("predict", model, f"cast={'|'.join(ACTORS[1][:3])}", "year=1970", "--json",
@@ -191,8 +196,8 @@ class Targets(kith.TestCase):
         given = [f"{k}={row[k]}" for k in ("title", "genres", "cast", "director", "good")]
         told = self.ok("predict", model, *given, "--json").json
         self.assertEqual(told["target"], "year")
-        self.assertLess(abs(told["value"] - float(row["year"])), 15)
-        self.assertAlmostEqual(float(self.ok("predict", model, *given).out), told["value"], 1)
+        self.assertLess(abs(told["prediction"] - float(row["year"])), 15)
+        self.assertAlmostEqual(float(self.ok("predict", model, *given).out), told["prediction"], 1)
 
     def test_two_classes(self):
         for loss in ("logistic", "hinge"):

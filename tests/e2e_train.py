@@ -2,6 +2,8 @@
 """Training: what is learned, the same bits, killed and resumed, every kind of input."""
 import gzip
 import math
+import os
+import pty
 import re
 import shlex
 import signal
@@ -211,7 +213,63 @@ class Interrupted(kith.TestCase):
         self.assertEqual(self.checkpoint.read_bytes(), kept)
 
     def test_resume_without_a_checkpoint(self):
-        self.refused(*self.command, "--resume", "--quiet", says="words.kith.checkpoint")
+        # So a job script can always say --resume: the run begins, and once it is done it stays so.
+        told = self.ok(*self.command, "--resume").err
+        self.assertIn("words.kith.checkpoint: there is none yet", told)
+        made = self.model.stat().st_mtime_ns
+        done = self.ok(*self.command, "--resume", "--json")
+        self.assertIn("words.kith is finished", done.err)
+        self.assertEqual(done.json["epochs"], 0)
+        self.assertEqual(self.model.stat().st_mtime_ns, made)
+
+
+class Terminal(kith.TestCase):
+    """What somebody sees who waits."""
+
+    def shown(self, *command, answers=False):
+        """What is on the terminal while the input is silent for 2.5 seconds, and in the end."""
+        read, write = os.pipe()
+        master, terminal = pty.openpty()
+        environment = dict(os.environ, TERM="xterm")
+        process = subprocess.Popen([kith.KITH, *map(str, command)], stdin=read, stderr=terminal,
+                                   stdout=terminal if answers else subprocess.DEVNULL,
+                                   env=environment)
+        os.close(read)
+        os.close(terminal)
+        time.sleep(2.5)
+        os.set_blocking(master, False)
+        try:
+            meanwhile = os.read(master, 1 << 16)
+        except BlockingIOError:
+            meanwhile = b""
+        os.set_blocking(master, True)
+        rest = b""
+        with open(write, "wb") as data:
+            rows = (b"f%d,p%d\n" % (i % 9, i % 5) for i in range(60))
+            data.write(b"film,place\n" + b"".join(rows))
+        try:
+            while more := os.read(master, 1 << 16):
+                rest += more
+        except OSError:  # a terminal whose other side is closed
+            pass
+        os.close(master)
+        self.assertEqual(process.wait(), 0, meanwhile + rest)
+        return meanwhile.decode(), rest.decode()
+
+    def test_a_sign_of_life_while_nothing_comes(self):
+        command = ["train", "feat2vec", "-", "-o", self.path("m.kith"), "--dim", 4, "--epochs", 2,
+                   "--types", "film=category,place=category"]
+        meanwhile, rest = self.shown(*command)
+        self.assertRegex(meanwhile, r"\r\x1b\[K  .*working  [12] s")
+        self.assertTrue(rest.startswith("\r\x1b[K"), "it goes before anything else comes")
+        quiet, rest = self.shown(*command, "--quiet")
+        self.assertEqual(quiet + rest, "")
+        # Answers on the same terminal have it for themselves.
+        asked = ["predict", self.path("m.kith"), "--target", "film", "-"]
+        _, rest = self.shown(*asked, answers=True)
+        self.assertTrue(rest.startswith("film,place,prediction"), rest)
+        meanwhile, rest = self.shown(*asked)
+        self.assertIn("working", meanwhile)
 
 
 class Continued(kith.TestCase):

@@ -24,6 +24,7 @@ BUILD = pathlib.Path(os.environ.get("KITH_BUILD", "build/release"))
 # Exit codes, as DESIGN.md promises them.
 DONE, BAD_INPUT, BAD_USAGE, INTERRUPTED, DIVERGED, NO_MEMORY = range(6)
 SKIPPED = 77
+ERROR = ("kith: ", '{"error":')
 
 
 class Result:
@@ -43,8 +44,8 @@ class Result:
 
     @property
     def error(self):
-        """The error: the line on stderr that begins with the program's name."""
-        return "\n".join(l for l in self.err.splitlines() if l.startswith("kith: "))
+        """The error: the line on stderr that begins with the program's name, or is JSON."""
+        return "\n".join(l for l in self.err.splitlines() if l.startswith(ERROR))
 
     def __str__(self):
         return (f"$ {' '.join(self.command)}\nexit {self.code} after {self.seconds:.1f} s\n"
@@ -144,7 +145,7 @@ class TestCase(unittest.TestCase):
             self.assertEqual(len(result.error.splitlines()), lines, f"one line of error: {result}")
         self.assertNotIn("terminate called", result.err, str(result))
         # The error comes last, so that it is what the user sees.
-        self.assertTrue(result.err.rstrip("\n").split("\n")[-1].startswith("kith: "), str(result))
+        self.assertTrue(result.err.rstrip("\n").split("\n")[-1].startswith(ERROR), str(result))
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text.lower(), result.error.lower(), str(result))
         return result

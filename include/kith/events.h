@@ -21,6 +21,7 @@ struct Note {
 // A line of what is known about a model.
 struct Fact {
   std::string name, value;
+  bool number = false;  // whether the value is one
 };
 
 // Which model was chosen for data that the caller named no model for.

@@ -22,6 +22,7 @@
 #include "kith/predict.h"
 #include "kith/recommend.h"
 #include "kith/recovery.h"
+#include "kith/results.h"
 #include "kith/score.h"
 #include "kith/settings.h"
 #include "kith/text.h"

@@ -3,6 +3,7 @@
 // Which models and kinds of data there are, and what can be set: what help, documentation and
 // completion are made of.
 
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,8 @@ std::vector<std::string_view> available_data();
 // nothing is learned.
 std::vector<FieldGroup> data_settings(std::string_view kind);
 std::vector<FieldGroup> reading_settings(std::string_view kind);
+// Of all kinds that models learn from which can do one of these.
+std::vector<FieldGroup> reading_settings(std::initializer_list<Can> any_of);
 
 // The kind of data that a source looks like, by its name and first bytes.
 std::string_view guess_kind(const std::string& source);

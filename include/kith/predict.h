@@ -60,7 +60,9 @@ Prediction predict(const Model& model, const std::vector<std::string>& terms,
 struct PredictedRow {
   std::span<const std::string> columns;
   std::span<const std::optional<std::string_view>> cells;
+  std::span<const uint8_t> numbers;  // by column: whether its cells are numbers, to the model
   const Prediction& prediction;
+  uint64_t row = 0;  // counted from 1
 };
 struct PredictedRows {
   uint64_t rows = 0, unknown_users = 0, unknown_items = 0;

@@ -30,7 +30,9 @@ struct ScoreOptions {
 // A row's score is the sum over pairs of its columns; what each pair adds is compared with what it
 // adds elsewhere in the table, in standard deviations.
 struct ScoredRow {
-  std::string name;
+  std::string name;    // of the column that names it, or its place
+  uint64_t row = 0;    // counted from 1
+  bool named = false;  // by a column
   double score = 0, odd = 0;
   struct Pair {
     std::string columns;  // "cast x director"
@@ -38,6 +40,8 @@ struct ScoredRow {
   };
   std::vector<Pair> pairs;  // those that are there, in the order of the columns
 };
+// "cast x director 0.12, usually 1.50; ...": the oddest pairs, if any is.
+std::string because(const ScoredRow& row);
 std::vector<ScoredRow> score_rows(const Model& model, const std::vector<std::string>& sources,
                                   const ScoreOptions& options, std::span<const Setting> reading,
                                   const Context& context, Observer* observer = nullptr);

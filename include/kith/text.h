@@ -27,6 +27,12 @@ std::string json_text(std::string_view text);
 std::string json_number(double x);
 // A source as it may be shown: the address of a database without its password.
 std::string shown_source(std::string_view source);
+// Where a message says that something is wrong: "films.csv:3: ..." or "films.kith: ..."; else "".
+struct Place {
+  std::string file;
+  uint64_t line = 0;  // 0 if it says none
+};
+Place place_in(std::string_view message);
 // "2G", "500 MB", "1.5GiB" or plain bytes; K, M, G, T are powers of 1024. Error(kUsage) otherwise,
 // which says the name of the setting.
 uint64_t parse_size(std::string_view name, const std::string& text);

@@ -43,7 +43,8 @@ struct TrainOptions {
   static constexpr std::tuple fields{
       field("output", &TrainOptions::output,
             "the model file to write (-o); else named after the input"),
-      field("resume", &TrainOptions::resume, "go on from OUTPUT.checkpoint with its settings"),
+      field("resume", &TrainOptions::resume,
+            "go on from OUTPUT.checkpoint, if there is one, with its settings"),
       field("checkpoint-every", &TrainOptions::checkpoint_every,
             "seconds between checkpoints; 0 for none but at Ctrl-C")
           .between(0, 1e9),
@@ -67,6 +68,9 @@ std::string model_for(const TrainRequest& request);
 // All that can be set for a model: of the run, of its data, of itself. For "", of all models: a
 // name is of one type wherever it stands.
 std::vector<FieldGroup> train_settings(std::string_view model);
+
+// Those of the TOML file that the setting `config` names, if it is there, then the others.
+std::vector<Setting> with_config(std::vector<Setting> settings, std::string_view model);
 
 // A request, worked out and checked before anything costs time: which model, with which settings,
 // from where, to where.
@@ -93,9 +97,11 @@ Plan plan(const TrainRequest& request, Observer* observer = nullptr);
 
 struct Trained {
   bool finished = false;  // else it was cancelled, and a checkpoint was kept
+  bool before = false;    // a run that was resumed had come to its end: nothing was trained
   std::string model, output, unit;
   std::string example;  // a name to ask the model about
   bool rates = false;   // it rates items for users: the example is a user
+  bool target = false;  // it learned to fill a column
   uint64_t size = 0;    // units per epoch
   uint64_t vectors = 0;
   double epochs = 0;                               // done by this run

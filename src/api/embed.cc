@@ -2,13 +2,18 @@
 #include "kith/embed.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <filesystem>
 
 #include "api/opened.h"
+#include "api/results.h"
 #include "api/rows.h"
 #include "core/error.h"
 #include "io/vector_files.h"
 #include "kith/files.h"
+#include "kith/results.h"
+#include "kith/text.h"
 
 namespace kith {
 namespace {
@@ -22,13 +27,6 @@ void add_groups(const SeenRow& row, std::span<float> out) {
     if (!row.present[g]) continue;
     for (size_t k = 0; k < out.size(); ++k) out[k] += row.vectors.row(g)[k];
   }
-}
-
-// Two films of one title are two rows.
-void add_name(Names& names, const std::string& label) {
-  const size_t row = names.size();
-  if (names.add(label) == row) return;
-  for (size_t copy = 2; names.add(fmt::format("{} ({})", label, copy)) != row;) ++copy;
 }
 
 // Rows whose number is known at the end.
@@ -54,6 +52,59 @@ class Pages {
   std::vector<Matrix> pages_;
 };
 
+// What the name of a file says of its format.
+enum class Ending { kNone, kKith, kNpy, kCsv, kSafetensors, kTsv, kJsonl };
+constexpr std::array<std::string_view, 6> kEndings{".kith",        ".npy", ".csv",
+                                                   ".safetensors", ".tsv", ".jsonl"};
+Ending ending_of(const std::string& output) {
+  const std::string end = std::filesystem::path(output).extension().string();
+  const auto at = std::ranges::find(kEndings, end);
+  return at == kEndings.end() ? Ending::kNone : static_cast<Ending>(at - kEndings.begin() + 1);
+}
+
+// The format of vectors that the name says, or the caller; nothing for what is no such format.
+// Error(kUsage) if they disagree, or if neither says one.
+std::optional<VectorFormat> format_of(const std::string& output,
+                                      const std::optional<VectorFormat>& to) {
+  const Ending ending = ending_of(output);
+  std::optional<VectorFormat> said;
+  if (ending == Ending::kNpy) said = VectorFormat::kNpy;
+  if (ending == Ending::kCsv) said = VectorFormat::kCsv;
+  if (ending == Ending::kSafetensors) said = VectorFormat::kSafetensors;
+  if (to && ending != Ending::kNone && said != to) {
+    throw fault(ErrorKind::kUsage,
+                "{}: its name says another format than --to {}; choose another name, or leave out "
+                "--to",
+                output, detail::show(*to));
+  }
+  if (ending != Ending::kNone) return said;
+  if (!to && output != "-") throw unknown_extension(output, kEndings);
+  return to.value_or(VectorFormat::kCsv);
+}
+
+// As rows of text: the numbers in as many digits as it takes to read the same ones again.
+void write_rows(const std::string& output, const NamedVectors& vectors, const Context& context) {
+  ResultFile file(output);
+  std::vector<ResultColumn> columns{{"name"}};
+  for (size_t k = 0; k < vectors.matrix.cols(); ++k) columns.push_back({fmt::format("v{}", k + 1)});
+  if (!file.takes_json()) file.columns(std::move(columns));
+  std::vector<std::string> digits(vectors.matrix.cols());
+  for (size_t r = 0; r < vectors.names.size(); ++r) {
+    context.check();
+    const std::span<const float> row = vectors.matrix.row(r);
+    std::ranges::transform(row, digits.begin(), [](float x) { return fmt::format("{:.9g}", x); });
+    if (file.takes_json()) {
+      file.json_line(fmt::format("{{\"row\":{},\"id\":{},\"vector\":[{}]}}\n", r + 1,
+                                 json_text(vectors.names[r]), fmt::join(digits, ",")));
+      continue;
+    }
+    std::vector<ResultCell> cells{vectors.names[r]};
+    cells.insert(cells.end(), digits.begin(), digits.end());
+    file.row(vectors.names[r], cells);
+  }
+  file.commit();
+}
+
 size_t dim_of(const RowAsker& rows) {
   if (const size_t dim = rows.model().row_dim(); dim > 0) return dim;
   throw fault(ErrorKind::kInput,
@@ -73,7 +124,8 @@ Embedded embed_rows(const Model& model, const std::vector<std::string>& sources,
                     const std::string& output, const EmbedOptions& options,
                     std::span<const Setting> reading, const Context& context, Observer* observer) {
   RowAsker asker(model.impl(), kQuestion);
-  if (options.to == VectorFormat::kNpy && output == "-") {
+  const std::optional<VectorFormat> format = format_of(output, options.to);
+  if (format == VectorFormat::kNpy && output == "-") {
     throw fault(ErrorKind::kUsage,
                 "npy takes two files, the matrix and its names; name one with -o");
   }
@@ -87,8 +139,8 @@ Embedded embed_rows(const Model& model, const std::vector<std::string>& sources,
   Pages pages(dim_of(asker));
   while (rows.next()) {
     const Cell label = name ? rows.raw()[*name] : std::nullopt;
-    add_name(out.names, label && !label->empty() ? std::string(*label)
-                                                 : fmt::format("{}", out.names.size() + 1));
+    add_distinct(out.names, label && !label->empty() ? std::string(*label)
+                                                     : fmt::format("{}", out.names.size() + 1));
     const std::span<float> vector = pages.add();
     add_groups(asker.see(rows.cells()), vector);
     if (!std::ranges::all_of(vector, [](float x) { return std::isfinite(x); })) {
@@ -99,11 +151,13 @@ Embedded embed_rows(const Model& model, const std::vector<std::string>& sources,
   }
   out.matrix = pages.join();
   const Embedded done{out.names.size(), out.matrix.cols()};
-  if (output.ends_with(".kith")) {
+  if (ending_of(output) == Ending::kKith) {
     save_model(*model_of(std::move(out)), "vectors", output, false, {});
-  } else {
+  } else if (format) {
     const MatrixVectors vectors(out.matrix);
-    write_vectors(output, options.to, out.names, WatchedVectors(vectors, context));
+    write_vectors(output, *format, out.names, WatchedVectors(vectors, context));
+  } else {
+    write_rows(output, out, context);
   }
   return done;
 }

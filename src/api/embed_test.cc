@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "api/test_models.h"
@@ -82,6 +83,39 @@ TEST(EmbedRows, AColumnNamesThem) {
               }));
 }
 
+TEST(EmbedRows, TheExtensionIsTheFormat) {
+  const TestFolder folder;
+  const std::string file = folder.write("rows.csv", kRows);
+  const auto written = [&](const std::string& name, const EmbedOptions& options = {}) {
+    embed_rows(places(), {file}, folder.path() + "/" + name, options, {}, two_threads());
+    return folder.path() + "/" + name;
+  };
+  for (const auto& [name, format] :
+       {std::pair("o.npy", VectorFormat::kNpy), std::pair("o.csv", VectorFormat::kCsv),
+        std::pair("o.safetensors", VectorFormat::kSafetensors)}) {
+    ReadReport report{};
+    read_vectors(written(name), &report);
+    EXPECT_EQ(report.format, format) << name;
+  }
+  const std::string csv = bytes_of(folder.path() + "/o.csv");
+  std::string tabs = bytes_of(written("o.tsv"));
+  std::ranges::replace(tabs, '\t', ',');
+  EXPECT_EQ(tabs, csv);
+  const std::string lines = bytes_of(written("o.jsonl", {.name = "name"}));
+  expect_part("{\"row\":1,\"id\":\"a\",\"vector\":[", lines);
+  expect_part("\n{\"row\":3,\"id\":\"a (2)\",\"vector\":[", lines);
+  for (const char* const name : {"out", "o.txt", "o.npz"}) {
+    expect_part("name it .kith, .npy, .csv, .safetensors, .tsv, .jsonl",
+                usage_error([&] { written(name); }));
+  }
+  written("o.txt", {.to = VectorFormat::kGlove});
+  for (const char* const name : {"no.csv", "no.tsv", "no.jsonl", "no.kith"}) {
+    expect_part("its name says another format than --to npy",
+                usage_error([&] { written(name, {.to = VectorFormat::kNpy}); }));
+    EXPECT_FALSE(fs::exists(folder.path() + "/" + name));
+  }
+}
+
 TEST(EmbedRows, AModelOfThemCanBeAsked) {
   const TestFolder folder;
   std::string rows = "name,city,country\n";
@@ -125,7 +159,9 @@ TEST(EmbedRows, OutputsThatWouldLoseSomethingAreRefused) {
   EXPECT_EQ(bytes_of(file), kRows);
   io_error(
       [&] { embed_rows(opened, {file}, folder.path() + "/none/out.npy", {}, {}, two_threads()); });
-  EXPECT_EQ(usage_error([&] { embed_rows(opened, {file}, "-", {}, {}, two_threads()); }),
+  EXPECT_EQ(usage_error([&] {
+              embed_rows(opened, {file}, "-", {.to = VectorFormat::kNpy}, {}, two_threads());
+            }),
             "npy takes two files, the matrix and its names; name one with -o");
   EXPECT_FALSE(fs::exists("-.names.txt"));
   usage_error(

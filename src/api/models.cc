@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kith/models.h"
 
+#include <algorithm>
+
 #include "api/opened.h"
 #include "core/error.h"
 #include "data/dataset.h"
@@ -61,6 +63,24 @@ std::vector<FieldGroup> data_settings(std::string_view kind) {
 
 std::vector<FieldGroup> reading_settings(std::string_view kind) {
   return groups_of(kind_called(kind).reader()->reading());
+}
+
+std::vector<FieldGroup> reading_settings(std::initializer_list<Can> any_of) {
+  std::vector<std::string_view> kinds;
+  for (const ModelDescription& model : available_models()) {
+    const bool wanted = std::ranges::any_of(model.can, [&](Can can) {
+      return std::find(any_of.begin(), any_of.end(), can) != any_of.end();
+    });
+    if (wanted && std::ranges::find(kinds, model.data) == kinds.end()) kinds.push_back(model.data);
+  }
+  std::vector<FieldGroup> out;
+  for (const std::string_view kind : kinds) {
+    for (FieldGroup& group : reading_settings(kind)) {
+      const bool known = std::ranges::find(out, group.title, &FieldGroup::title) != out.end();
+      if (!known) out.push_back(std::move(group));
+    }
+  }
+  return out;
 }
 
 std::string_view guess_kind(const std::string& source) { return kind_of(source).name; }

@@ -70,6 +70,8 @@ void check_places(const Plan::Impl& plan) {
   check_output(plan.checkpoint_path(), plan.sources);
 }
 
+std::string checkpoint_of(const std::string& output) { return output + ".checkpoint"; }
+
 std::string text_setting(std::span<const Setting> settings, std::string_view name) {
   std::string out;
   for (const Setting& s : settings) {
@@ -79,10 +81,6 @@ std::string text_setting(std::span<const Setting> settings, std::string_view nam
 }
 
 Archive open_checkpoint(const std::string& path) {
-  if (!fs::exists(path)) {
-    throw fault(ErrorKind::kIo, "{}: there is no such checkpoint to resume; start without --resume",
-                path);
-  }
   Archive archive = Archive::open(path);
   if (!is_checkpoint(archive)) {
     throw fault(ErrorKind::kInput, "{}: a finished model, not a checkpoint", path);
@@ -90,19 +88,30 @@ Archive open_checkpoint(const std::string& path) {
   return archive;
 }
 
-// Where a run goes on from, and with which model.
+// Where a run goes on from, and with which model. One that is resumed goes on from its checkpoint;
+// without one it has come to its end if the model is there, and has not begun if not, so that a
+// script may say --resume whenever it runs.
 struct Origin {
   std::string where, kind;
   std::optional<Archive> checkpoint;
-  std::optional<Model> model;
+  std::optional<Model> model, finished;
 };
-Origin origin_of(const TrainRequest& request, const std::string& checkpoint_path) {
+Origin origin_of(const TrainRequest& request, const std::string& output) {
   Origin out;
-  if (request.options.resume) {
-    out.where = checkpoint_path;
+  const std::string from = text_setting(request.settings, "from");
+  const std::string checkpoint = checkpoint_of(output);
+  std::error_code none;
+  if (request.options.resume && fs::exists(checkpoint)) {
+    out.where = checkpoint;
     out.checkpoint = open_checkpoint(out.where);
     out.kind = kind_of(*out.checkpoint);
-  } else if (out.where = text_setting(request.settings, "from"); !out.where.empty()) {
+  } else if (request.options.resume && fs::is_regular_file(output, none) &&
+             !fs::equivalent(from, output, none)) {  // a file that goes on from itself is no end
+    out.where = output;
+    out.finished = open(out.where);
+    out.kind = out.finished->kind();
+  } else if (!from.empty()) {
+    out.where = from;
     out.model = open(out.where);
     out.kind = out.model->kind();
   }
@@ -174,15 +183,29 @@ void start_from(Plan::Impl& plan, const Model& from, std::span<const Setting> sa
   }
 }
 
-void start_from_checkpoint(Plan::Impl& plan, std::span<const Setting> said) {
+// The settings are those of a run that was begun before.
+void start_again(Plan::Impl& plan, const std::string& run, const std::string& where,
+                 std::span<const Setting> said) {
   plan.model = plan.info->make();
   const std::vector<Section> stored = plan.kept();
-  const std::string where = plan.checkpoint->where();
-  apply_settings(settings_from_toml_text(plan.checkpoint->metadata_at("run"), where), stored);
+  apply_settings(settings_from_toml_text(run, where), stored);
   apply_agreeing(said, stored, where);
   if (plan.run.from.empty()) return;
   const Model from = open(plan.run.from);
   plan.base = from.impl().ask<Continues>("train --from").known();
+}
+
+void tell_of_checkpoint(const Plan::Impl& plan, Observer& observer) {
+  const std::string path = plan.checkpoint_path();
+  if (plan.options.resume && !plan.checkpoint && !plan.finished) {
+    observer.on(Note{Note::Level::kNote,
+                     path + ": there is none yet, so training starts from the beginning"});
+  } else if (!plan.checkpoint && fs::exists(path)) {
+    observer.on(Note{Note::Level::kWarning,
+                     path +
+                         " is left from an unfinished run; --resume would go on from it, and the "
+                         "next checkpoint replaces it"});
+  }
 }
 
 const ModelInfo& trainable(std::string_view name) {
@@ -199,6 +222,8 @@ std::vector<Section> Plan::Impl::kept() {
   out.push_back(model->settings());
   return out;
 }
+
+std::string Plan::Impl::checkpoint_path() const { return checkpoint_of(options.output); }
 
 std::string Plan::Impl::scratch_folder() const {
   if (!options.scratch.empty()) return options.scratch;
@@ -254,12 +279,25 @@ std::vector<FieldGroup> train_settings(std::string_view name) {
   return out;
 }
 
+std::vector<Setting> with_config(std::vector<Setting> settings, std::string_view model) {
+  const std::string config = text_setting(settings, "config");
+  if (config.empty()) return settings;
+  if (!fs::is_regular_file(config)) {
+    throw fault(ErrorKind::kIo, "{}: there is no such file to read settings from", config);
+  }
+  std::vector<std::string_view> names;
+  for (const ModelInfo& m : models()) names.push_back(m.name);
+  std::vector<Setting> out = settings_from_toml(config, model, names);
+  out.insert(out.end(), settings.begin(), settings.end());
+  return out;
+}
+
 std::string model_for(const TrainRequest& request) {
   check_sources(request.sources);
   const std::string output = request.options.output.empty()
                                  ? default_output(request.sources.front())
                                  : request.options.output;
-  return choose_model(request, origin_of(request, output + ".checkpoint"));
+  return choose_model(request, origin_of(request, output));
 }
 
 Plan plan(const TrainRequest& request, Observer* observer) {
@@ -271,13 +309,16 @@ Plan plan(const TrainRequest& request, Observer* observer) {
   if (out->options.output.empty()) out->options.output = default_output(request.sources.front());
   if (!out->options.max_memory.empty()) parse_size("max-memory", out->options.max_memory);
 
-  Origin origin = origin_of(request, out->checkpoint_path());
+  Origin origin = origin_of(request, out->options.output);
   out->info = &trainable(choose_model(request, origin));
   out->chosen = request.model.empty() && origin.kind.empty();
   out->reader = out->info->data->reader();
   if (origin.checkpoint) {
     out->checkpoint = std::move(origin.checkpoint);
-    start_from_checkpoint(*out, request.settings);
+    start_again(*out, out->checkpoint->metadata_at("run"), origin.where, request.settings);
+  } else if (origin.finished) {
+    out->finished = std::move(origin.finished);
+    start_again(*out, out->finished->run_settings(), origin.where, request.settings);
   } else if (origin.model) {
     start_from(*out, *origin.model, request.settings);
   } else {
@@ -293,12 +334,7 @@ Plan plan(const TrainRequest& request, Observer* observer) {
                         std::string(out->info->data->noun), std::string(out->info->name),
                         std::string(out->info->summary)});
   }
-  if (!out->checkpoint && observer && fs::exists(out->checkpoint_path())) {
-    observer->on(Note{Note::Level::kWarning,
-                      out->checkpoint_path() +
-                          " is left from an unfinished run; --resume would go on from it, and the "
-                          "next checkpoint replaces it"});
-  }
+  if (observer) tell_of_checkpoint(*out, *observer);
   return Plan(std::move(out));
 }
 

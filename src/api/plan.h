@@ -25,13 +25,14 @@ struct Plan::Impl {
   std::unique_ptr<DataReader> reader;
   std::vector<std::string> sources;
   std::optional<Archive> checkpoint;  // to go on from
+  std::optional<Model> finished;      // what a run that is resumed has come to already
   std::any base;                      // what the model to go on from knows
   std::string settings;               // of run, data and model, as TOML
   std::optional<uint64_t> available;  // memory, before anything was loaded
 
   // The settings that make the run: of itself, the data and the model.
   std::vector<Section> kept();
-  std::string checkpoint_path() const { return options.output + ".checkpoint"; }
+  std::string checkpoint_path() const;
   std::string scratch_folder() const;
   std::string schema_path() const;
   MemoryLimit limit() const;

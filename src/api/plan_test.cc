@@ -170,9 +170,38 @@ TEST_F(PlanTest, AMemoryLimitMustBeASize) {
 
 // --- Going on from a checkpoint ---
 
-TEST_F(PlanTest, ACheckpointMustBeThereToResume) {
-  EXPECT_EQ(io_error([&] { plan(resumed("a.kith")); }),
-            "a.kith.checkpoint: there is no such checkpoint to resume; start without --resume");
+TEST_F(PlanTest, WithoutACheckpointARunThatIsResumedBegins) {
+  Events events;
+  TrainRequest asked = resumed("a.kith");
+  EXPECT_EQ(model_for(asked), "word2vec");
+  plan(asked, &events);
+  ASSERT_EQ(events.notes.size(), 1u);
+  EXPECT_EQ(events.notes[0].level, Note::Level::kNote);
+  EXPECT_EQ(events.notes[0].text,
+            "a.kith.checkpoint: there is none yet, so training starts from the beginning");
+}
+
+// A finished model counts as the end of the run if that is the run which made it.
+TEST_F(PlanTest, AFinishedRunThatIsResumedHasItsSettings) {
+  words().save("a.kith");
+  Events events;
+  EXPECT_EQ(plan(resumed("a.kith", {whole("dim", 12)}), &events).settings(),
+            plan(request("word2vec", text_file(), "b.kith", quick_words())).settings());
+  EXPECT_TRUE(events.notes.empty());
+  EXPECT_EQ(usage_error([] { plan(resumed("a.kith", {whole("dim", 13)})); }),
+            "--dim 13 contradicts dim = 12 in a.kith; leave it out, or start anew without "
+            "--resume");
+  TrainRequest another = resumed("a.kith");
+  another.model = "als";
+  EXPECT_EQ(usage_error([&] { plan(another); }),
+            "a.kith holds a word2vec model; it cannot go on as als");
+  // What is both read and written is where such a run begins.
+  plan(resumed("a.kith", {text("from", "a.kith")}), &events);
+  ASSERT_EQ(events.notes.size(), 1u);
+  expect_part("starts from the beginning", events.notes[0].text);
+}
+
+TEST_F(PlanTest, ACheckpointMustBeOne) {
   words().save("a.kith.checkpoint");
   EXPECT_EQ(input_error([&] { plan(resumed("a.kith")); }),
             "a.kith.checkpoint: a finished model, not a checkpoint");

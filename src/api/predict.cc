@@ -103,6 +103,8 @@ PredictedRows predict_pairs(const Ranks& model, const std::vector<std::string>& 
                                        sources, table, columns);
   const RatingColumns at = find_rating_columns(reader->columns(), columns, sources.front());
   PairPredictor predictor(model);
+  std::vector<uint8_t> numbers(reader->columns().size());
+  if (at.rating) numbers[*at.rating] = 1;
   PredictedRows out;
   out.deviations = predictor.tells_deviation();
   const auto text = [](const Cell& cell) {
@@ -114,7 +116,7 @@ PredictedRows predict_pairs(const Ranks& model, const std::vector<std::string>& 
     ++out.rows;
     out.unknown_users += !answer.known_user;
     out.unknown_items += !answer.known_item;
-    row({reader->columns(), cells, answer});
+    row({reader->columns(), cells, numbers, answer, out.rows});
   }
   for (Note& n : reader->tally()->finish()) note(observer, n.level, std::move(n.text));
   return out;
@@ -128,14 +130,16 @@ PredictedRows predict_cells(const Model::Impl& model, const std::vector<std::str
   RowAsker asker(model, kQuestion);
   const size_t target = target_of(asker, options.target);
   GroupedRows rows(asker.encoding(), sources, reading, context, observer);
+  const std::vector<uint8_t> numbers = rows.numbers();
   PredictedRows out;
   std::vector<Cell> cells;
   while (rows.next()) {
     cells.assign(rows.cells().begin(), rows.cells().end());
     cells[target].reset();
     ++out.rows;
-    row({rows.columns(), rows.raw(),
-         asker.predict(asker.see(cells), target, static_cast<size_t>(options.top.value_or(1)))});
+    row({rows.columns(), rows.raw(), numbers,
+         asker.predict(asker.see(cells), target, static_cast<size_t>(options.top.value_or(1))),
+         out.rows});
   }
   return out;
 }

@@ -227,6 +227,14 @@ size_t GroupedRows::column(const std::string& name) const {
               suggest(name, known));
 }
 
+std::vector<uint8_t> GroupedRows::numbers() const {
+  std::vector<uint8_t> out(columns().size());
+  for (size_t g = 0; g < column_.size(); ++g) {
+    if (has(g)) out[column_[g]] = encoding_.groups[g].column.type == ColumnType::kNumber;
+  }
+  return out;
+}
+
 bool GroupedRows::next() {
   context_.check();
   const Waiting waiting(context_);

@@ -84,6 +84,8 @@ class GroupedRows {
   // A column of the sources that the model need not know; Error(kUsage) if they have none.
   size_t column(const std::string& name) const;
   std::span<const Cell> raw() const { return raw_; }
+  // By column of the sources: whether the model takes it for numbers.
+  std::vector<uint8_t> numbers() const;
 
  private:
   std::optional<size_t> find(const std::string& name) const;

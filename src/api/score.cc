@@ -18,6 +18,7 @@ class Oddities {
   explicit Oddities(size_t pairs) : sum_(pairs), squares_(pairs), seen_(pairs) {}
   struct Row {
     std::string name;
+    bool named;
     std::vector<float> pairs;  // NaN where one of the two is missing
   };
   void add(Row row) {
@@ -68,6 +69,7 @@ ScoredRow scored(const Oddities& oddities, const Oddities::Row& row,
                  std::span<const GroupPair> pairs) {
   ScoredRow out;
   out.name = row.name;
+  out.named = row.named;
   for (size_t p = 0; p < pairs.size(); ++p) {
     if (std::isnan(row.pairs[p])) continue;
     out.pairs.push_back({pairs[p].name, row.pairs[p], oddities.mean(p), oddities.odd(row, p)});
@@ -79,6 +81,18 @@ ScoredRow scored(const Oddities& oddities, const Oddities::Row& row,
 }
 
 }  // namespace
+
+std::string because(const ScoredRow& row) {
+  std::vector<const ScoredRow::Pair*> pairs;
+  for (const ScoredRow::Pair& p : row.pairs) pairs.push_back(&p);
+  std::ranges::stable_sort(pairs, [](auto* a, auto* b) { return a->odd > b->odd; });
+  std::vector<std::string> out;
+  for (size_t i = 0; i < std::min<size_t>(2, pairs.size()) && pairs[i]->odd > 0; ++i) {
+    out.push_back(fmt::format("{} {:.2f}, usually {:.2f}", pairs[i]->columns, pairs[i]->score,
+                              pairs[i]->usual));
+  }
+  return fmt::format("{}", fmt::join(out, "; "));
+}
 
 std::vector<ScoredRow> score_rows(const Model& model, const std::vector<std::string>& sources,
                                   const ScoreOptions& options, std::span<const Setting> reading,
@@ -92,7 +106,7 @@ std::vector<ScoredRow> score_rows(const Model& model, const std::vector<std::str
   while (rows.next()) {
     const SeenRow& row = asker.see(rows.cells());
     const Cell label = name ? rows.raw()[*name] : std::nullopt;
-    Oddities::Row found{label ? std::string(*label) : rows.where(), {}};
+    Oddities::Row found{label ? std::string(*label) : rows.where(), label.has_value(), {}};
     for (const GroupPair& p : pairs) {
       const bool there = row.present[p.a] && row.present[p.b];
       found.pairs.push_back(there ? static_cast<float>(asker.model().pair_score(row, p.a, p.b))
@@ -101,7 +115,10 @@ std::vector<ScoredRow> score_rows(const Model& model, const std::vector<std::str
     oddities.add(std::move(found));
   }
   std::vector<ScoredRow> out;
-  for (const Oddities::Row& row : oddities.rows()) out.push_back(scored(oddities, row, pairs));
+  for (const Oddities::Row& row : oddities.rows()) {
+    out.push_back(scored(oddities, row, pairs));
+    out.back().row = out.size();
+  }
   if (options.all) return out;
   std::ranges::stable_sort(out, [](auto& a, auto& b) { return a.odd > b.odd; });
   out.resize(std::min(out.size(), static_cast<size_t>(options.top)));

@@ -2,6 +2,7 @@
 // From data to a model file: read, check, train, keep checkpoints, check again, save.
 #include "kith/train.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -38,6 +39,19 @@ std::map<std::string, std::string> metadata_of(const Plan::Impl& plan, const Dat
   return out;
 }
 
+// What a run goes on from was made from these data.
+void check_same_data(const Plan::Impl& plan, const std::string& where, const std::string& stored,
+                     const std::map<std::string, std::string>& metadata) {
+  if (stored == metadata.at("fingerprint")) return;
+  throw fault(ErrorKind::kInput,
+              "{}: made from other data than {}; resume with the very same {}, or start anew "
+              "without --resume",
+              where, shown_source(plan.sources.front()),
+              is_database(plan.sources.front())
+                  ? "rows in the same order (a primary key, or ORDER BY in the query)"
+                  : "files");
+}
+
 // The checkpoint of this run. One that another run left under the same name is not touched before
 // there is a new one, and never loaded.
 class Checkpoints {
@@ -47,16 +61,8 @@ class Checkpoints {
       : plan_(plan), metadata_(metadata), observer_(observer) {}
 
   void resume() {
-    const std::string stored = plan_.checkpoint->metadata_at("fingerprint");
-    if (stored != metadata_.at("fingerprint")) {
-      throw fault(ErrorKind::kInput,
-                  "{}: made from other data than {}; resume with the very same {}, or start anew "
-                  "without --resume",
-                  plan_.checkpoint_path(), shown_source(plan_.sources.front()),
-                  is_database(plan_.sources.front())
-                      ? "rows in the same order (a primary key, or ORDER BY in the query)"
-                      : "files");
-    }
+    check_same_data(plan_, plan_.checkpoint_path(), plan_.checkpoint->metadata_at("fingerprint"),
+                    metadata_);
     restore_checkpoint(*plan_.model, plan_.info->name, *plan_.checkpoint);
     own_ = true;
   }
@@ -101,6 +107,27 @@ void tell_examples(const ModelBase& model, const Job& job, Observer& observer) {
   }
 }
 
+// What stopping early would have kept, if the last epoch is kept and is not the best. The patience
+// is the least with which a run comes as far as that.
+void tell_of_better_epoch(ModelBase& model, Observer& observer) {
+  const RunState& state = model.state();
+  const std::vector<double>& losses = state.held_out;
+  if (state.kept || losses.size() < 3 || !model.settings().find("early-stop")) return;
+  const auto best = std::min_element(losses.begin() + 1, losses.end());
+  const std::string then = fmt::format("{:.4f}", *best), now = fmt::format("{:.4f}", losses.back());
+  if (then == now) return;
+  int64_t patience = 1;
+  for (auto record = losses.begin() + 1, at = record; at <= best; ++at) {
+    if (*at >= *record) continue;
+    patience = std::max<int64_t>(patience, at - record);
+    record = at;
+  }
+  observer.on(
+      Note{Note::Level::kHint, fmt::format("held-out loss was lowest after epoch {} ({}; now {}): "
+                                           "--early-stop {} would keep that",
+                                           best - losses.begin(), then, now, patience)});
+}
+
 // Trains and saves; true if it came to its end.
 bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& checkpoints,
                     const std::map<std::string, std::string>& metadata, Observer* observer,
@@ -124,10 +151,38 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
     return false;
   }
   plan.model->check_loadable();
+  if (observer) tell_of_better_epoch(*plan.model, *observer);
   if (observer) tell_examples(*plan.model, job, *observer);
   save_model(*plan.model, plan.info->name, plan.options.output, false, metadata);
   checkpoints.remove();
   return true;
+}
+
+bool has_target(const ModelBase& model) {
+  const auto* const rows = dynamic_cast<const CompletesRows*>(&model);
+  return rows && rows->target() != Encoding::npos;
+}
+
+// There is nothing left to do, if it is this run that made the model.
+Trained finished_before(const Plan::Impl& plan, const std::map<std::string, std::string>& metadata,
+                        Trained out, Observer* observer) {
+  const auto& stored = plan.finished->metadata();
+  const auto fingerprint = stored.find("fingerprint");
+  check_same_data(plan, out.output, fingerprint == stored.end() ? "" : fingerprint->second,
+                  metadata);
+  out.finished = out.before = true;
+  const ModelBase& model = plan.finished->impl().whole();
+  const RunState& state = model.state();
+  out.target = has_target(model);
+  out.loss = state.loss;
+  if (!state.held_out.empty()) out.first_held_out = state.held_out.front();
+  out.held_out = state.held_out_now();
+  if (observer) {
+    observer->on(Note{Note::Level::kNote,
+                      out.output + " is finished, with these settings from these data; to train it "
+                                   "anew, leave out --resume"});
+  }
+  return out;
 }
 
 }  // namespace
@@ -139,11 +194,8 @@ Trained train(Plan planned, Context& context, Observer* observer) {
   job.seed = static_cast<uint64_t>(plan.run.seed);
   job.deterministic = plan.run.deterministic;
   const std::unique_ptr<Dataset> data = read_data(plan, context, observer);
-  check_memory(plan, *data, job, observer);
   // The data may be given up on the way.
   const std::map<std::string, std::string> metadata = metadata_of(plan, *data);
-  Checkpoints checkpoints(plan, metadata, observer);
-  if (plan.checkpoint) checkpoints.resume();
   Trained out;
   out.model = plan.info->name;
   out.output = plan.options.output;
@@ -152,6 +204,10 @@ Trained train(Plan planned, Context& context, Observer* observer) {
   out.rates = dynamic_cast<const Ranks*>(plan.model.get()) != nullptr;
   out.size = data->size();
   out.vectors = data->vectors();
+  if (plan.finished) return finished_before(plan, metadata, std::move(out), observer);
+  check_memory(plan, *data, job, observer);
+  Checkpoints checkpoints(plan, metadata, observer);
+  if (plan.checkpoint) checkpoints.resume();
   try {
     out.finished = train_and_save(plan, *data, job, checkpoints, metadata, observer, out);
   } catch (const Error& e) {
@@ -162,6 +218,7 @@ Trained train(Plan planned, Context& context, Observer* observer) {
     }
     throw;
   }
+  out.target = has_target(*plan.model);
   out.seconds = watch.seconds();
   return out;
 }

@@ -7,9 +7,11 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <regex>
 #include <thread>
 
 #include "api/test_models.h"
+#include "core/rng.h"
 
 namespace kith::test {
 namespace {
@@ -245,6 +247,34 @@ std::vector<Case> cases() {
        {whole("dim", 2), whole("epochs", 12), whole("burn-in", 4), whole("samples", 3)}}};
 }
 
+// What it says to do is done: a run with that patience keeps that epoch, and says no more.
+TEST_F(TrainTest, ALastEpochThatIsNotTheBestIsTold) {
+  std::string noise;  // nothing to be learned of what comes
+  Rng rng(1, 1);
+  for (int i = 0; i < 2400; ++i) noise += fmt::format("w{}{}", rng.below(200), i % 8 ? ' ' : '\n');
+  const Settings learned_by_heart{whole("dim", 12), whole("min-count", 1), number("sample", 0),
+                                  number("lr", 0.1), whole("epochs", 20)};
+  TrainRequest asked =
+      request("word2vec", write("noise.txt", noise), path("a.kith"), learned_by_heart);
+  asked.settings.push_back(whole("early-stop", 0));
+  Events events;
+  train_now(asked, 1, &events);
+  std::smatch said;
+  const std::regex wanted(
+      "held-out loss was lowest after epoch (\\d+) \\((.*); now (.*)\\): --early-stop (\\d+) "
+      "would keep that");
+  for (const Note& note : events.notes) {
+    if (note.level == Note::Level::kHint && std::regex_match(note.text, said, wanted)) break;
+  }
+  ASSERT_EQ(said.size(), 5u);
+  EXPECT_LT(std::stod(said[2]), std::stod(said[3]));
+  asked.settings.back() = whole("early-stop", std::stoi(said[4]));
+  Events again;
+  const Trained stopped = train_now(asked, 1, &again);
+  EXPECT_NEAR(stopped.held_out.value_or(0), std::stod(said[2]), 5e-5);
+  EXPECT_FALSE(again.noted("held-out loss was lowest"));
+}
+
 // Wherever it is cut, and with whatever number of threads it goes on.
 TEST_F(TrainTest, AResumedRunGivesTheBytesOfOneThatWasNotInterrupted) {
   for (const Case& c : cases()) {
@@ -303,6 +333,33 @@ TEST_F(TrainTest, OnlyTheSameDataGoOn) {
             path("a.kith.checkpoint") + ": made from other data than " + path("other.txt") +
                 "; resume with the very same files, or start anew without --resume");
   EXPECT_TRUE(fs::exists(path("a.kith.checkpoint")));
+}
+
+TEST_F(TrainTest, ARunThatHasEndedIsResumedToNothing) {
+  TrainRequest asked = words_to("a.kith");
+  asked.options.resume = true;
+  const Trained first = train_now(asked);  // without a checkpoint it begins
+  EXPECT_TRUE(first.finished && !first.before);
+  const std::string truth = bytes_of(path("a.kith"));
+  Events events;
+  const Trained again = train_now(asked, 1, &events);
+  EXPECT_TRUE(again.finished && again.before);
+  EXPECT_TRUE(events.trainings.empty());
+  ASSERT_FALSE(events.notes.empty());
+  EXPECT_EQ(events.notes.back().text,
+            path("a.kith") +
+                " is finished, with these settings from these data; to train it anew, "
+                "leave out --resume");
+  EXPECT_EQ(again.vectors, first.vectors);
+  EXPECT_EQ(again.loss, first.loss);
+  EXPECT_EQ(again.held_out, first.held_out);
+  EXPECT_EQ(again.first_held_out, first.first_held_out);
+  EXPECT_EQ(bytes_of(path("a.kith")), truth);
+  TrainRequest other = request("", write("other.txt", topic_text(1500, 2)), path("a.kith"));
+  other.options.resume = true;
+  EXPECT_EQ(input_error([&] { train_now(other); }),
+            path("a.kith") + ": made from other data than " + path("other.txt") +
+                "; resume with the very same files, or start anew without --resume");
 }
 
 TEST_F(TrainTest, EpochsOfAResumedRunAreItsOwn) {

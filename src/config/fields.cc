@@ -29,8 +29,14 @@ std::string suggest(std::string_view wrong, std::span<const std::string_view> kn
     return edit_distance(wrong, a) < edit_distance(wrong, b);
   });
   const size_t limit = std::max<size_t>(1, std::min<size_t>(3, wrong.size() / 2));
-  if (best == known.end() || edit_distance(wrong, *best) > limit) return "";
-  return fmt::format("; did you mean {}?", *best);
+  if (best == known.end()) return "";
+  std::string_view meant = edit_distance(wrong, *best) <= limit ? *best : std::string_view();
+  // Or the name was cut short: income for income-per-year.
+  for (const std::string_view name : known) {
+    if (!meant.empty() || wrong.size() < 3) break;
+    if (name.starts_with(wrong)) meant = name;
+  }
+  return meant.empty() ? "" : fmt::format("; did you mean {}?", meant);
 }
 
 namespace detail {

@@ -351,6 +351,11 @@ TEST(Suggest, StaysSilentWhenNothingIsNear) {
   EXPECT_EQ(suggest("negative", known), "; did you mean negatives?");
   EXPECT_EQ(suggest("objective", known), "");
   EXPECT_EQ(suggest("x", {}), "");
+  // A name that was cut short, though it is far away letter by letter.
+  const std::vector<std::string_view> columns{"age", "income-per-year", "income-tax"};
+  EXPECT_EQ(suggest("income", columns), "; did you mean income-per-year?");
+  EXPECT_EQ(suggest("income-tux", columns), "; did you mean income-tax?");
+  EXPECT_EQ(suggest("in", columns), "");
 }
 
 }  // namespace

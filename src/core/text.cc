@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include "core/error.h"
 #include "core/utf8.h"
@@ -111,6 +112,24 @@ std::string json_number(double x) {
   std::string out = fmt::format("{}", x);
   if (out.find_first_of(".e") == std::string::npos) out += ".0";
   return out;
+}
+
+Place place_in(std::string_view message) {
+  const size_t end = message.find(": ");
+  if (end == std::string_view::npos) return {};
+  const std::string_view head = message.substr(0, end);
+  const size_t digits = head.find_last_not_of("0123456789") + 1;
+  uint64_t line = 0;
+  if (digits > 1 && digits < head.size() && head[digits - 1] == ':' &&
+      std::from_chars(head.data() + digits, head.data() + end, line).ec == std::errc{}) {
+    return {std::string(head.substr(0, digits - 1)), line};
+  }
+  // What is no file may stand in front of a colon as well: "command line: ...".
+  std::error_code none;
+  const bool looks_like_one = head.find_first_of("./") != std::string_view::npos &&
+                              head.find(' ') == std::string_view::npos;
+  const bool file = looks_like_one || std::filesystem::exists(head, none);
+  return {file ? std::string(head) : "", 0};
 }
 
 uint64_t parse_size(std::string_view name, const std::string& text) {

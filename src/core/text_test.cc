@@ -77,5 +77,21 @@ TEST(Text, SizesInBytes) {
   }
 }
 
+TEST(Text, AMessageSaysWhereItIsAbout) {
+  const auto place = [](std::string_view message) {
+    const Place found = place_in(message);
+    return found.file + "|" + std::to_string(found.line);
+  };
+  EXPECT_EQ(place("films.csv:3: found 1 cell"), "films.csv|3");
+  EXPECT_EQ(place("my films.csv:12: found: 1 cell"), "my films.csv|12");
+  EXPECT_EQ(place("standard input:7: not UTF-8"), "standard input|7");
+  EXPECT_EQ(place("films.kith: the file is damaged: its checksum"), "films.kith|0");
+  EXPECT_EQ(place("no/folder: there is none"), "no/folder|0");
+  EXPECT_EQ(place("command line: dim must be between 1 and 4096"), "|0");
+  EXPECT_EQ(place("unknown flag --dims; did you mean --dim?"), "|0");
+  EXPECT_EQ(place(": 3"), "|0");
+  EXPECT_EQ(place("12: 3"), "|0");
+}
+
 }  // namespace
 }  // namespace kith

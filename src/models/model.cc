@@ -162,14 +162,14 @@ bool ModelCourse::finite() {
 }
 
 std::vector<Fact> ModelBase::run_facts() const {
-  std::vector<Fact> out{{"loss", fmt::format("{:.5f}", state_.loss)}};
+  std::vector<Fact> out{{"loss", fmt::format("{:.5f}", state_.loss), true}};
   if (!state_.held_out.empty()) {
-    out.push_back({"held_out_before", fmt::format("{:.5f}", state_.held_out.front())});
-    out.push_back({"held_out", fmt::format("{:.5f}", *state_.held_out_now())});
-    if (state_.kept) out.push_back({"kept_epoch", fmt::format("{}", *state_.kept)});
+    out.push_back({"held_out_before", fmt::format("{:.5f}", state_.held_out.front()), true});
+    out.push_back({"held_out", fmt::format("{:.5f}", *state_.held_out_now()), true});
+    if (state_.kept) out.push_back({"kept_epoch", fmt::format("{}", *state_.kept), true});
   }
   if (state_.lr_scale < 1) {
-    out.push_back({"rollbacks", fmt::format("{}", std::lround(-std::log2(state_.lr_scale)))});
+    out.push_back({"rollbacks", fmt::format("{}", std::lround(-std::log2(state_.lr_scale))), true});
   }
   return out;
 }

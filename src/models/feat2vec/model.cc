@@ -293,10 +293,12 @@ std::vector<VectorGroup> Feat2Vec::vectors(Side side) const {
 std::vector<Fact> Feat2Vec::info() const {
   uint64_t values = 0;
   for (const ValueSpace& s : encoding_.spaces) values += s.names.size();
-  std::vector<Fact> out{
-      {"values", fmt::format("{}", values)}, {"rows_of_vectors", fmt::format("{}", theta_.rows())},
-      {"dim", fmt::format("{}", dim())},     {"objective", detail::show(*used_.loss)},
-      {"steps", fmt::format("{}", steps_)},  {"pairs", fmt::format("{}", pairs_)}};
+  std::vector<Fact> out{{"values", fmt::format("{}", values), true},
+                        {"rows_of_vectors", fmt::format("{}", theta_.rows()), true},
+                        {"dim", fmt::format("{}", dim()), true},
+                        {"objective", detail::show(*used_.loss)},
+                        {"steps", fmt::format("{}", steps_), true},
+                        {"pairs", fmt::format("{}", pairs_), true}};
   for (Fact& f : run_facts()) out.push_back(std::move(f));
   if (!used_.target.empty()) out.push_back({"target", used_.target});
   for (const Group& g : encoding_.groups) {

@@ -291,7 +291,7 @@ void Nmf::visit(Parts& parts) {
 
 std::vector<Fact> Nmf::info() const {
   std::vector<Fact> out = CompletionModel::info();
-  out.push_back({"penalty", fmt::format("{:g}", penalty_)});
+  out.push_back({"penalty", fmt::format("{:g}", penalty_), true});
   out.push_back({"unobserved", zero_ ? "zero" : "missing"});
   return out;
 }

@@ -102,7 +102,7 @@ void CompletionModel::visit(Parts& parts) {
 
 std::vector<Fact> CompletionModel::info() const {
   std::vector<Fact> out = RatingsModel::info();
-  out.push_back({"rank", fmt::format("{}", rank_)});
+  out.push_back({"rank", fmt::format("{}", rank_), true});
   return out;
 }
 

@@ -134,7 +134,7 @@ void SoftImpute::visit(Parts& parts) {
 
 std::vector<Fact> SoftImpute::info() const {
   std::vector<Fact> out = CompletionModel::info();
-  out.push_back({"penalty", fmt::format("{:g}", penalty_)});
+  out.push_back({"penalty", fmt::format("{:g}", penalty_), true});
   return out;
 }
 

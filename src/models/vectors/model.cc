@@ -29,8 +29,8 @@ class VectorsModel final : public ModelBase, public HasVectors {
     parts.values("counts", table_.counts, rows, Use::kOptional);
   }
   std::vector<Fact> info() const override {
-    return {{"words", fmt::format("{}", table_.matrix.rows())},
-            {"dim", fmt::format("{}", table_.matrix.cols())},
+    return {{"words", fmt::format("{}", table_.matrix.rows()), true},
+            {"dim", fmt::format("{}", table_.matrix.cols()), true},
             {"counts", table_.counts.empty() ? "unknown" : "known"}};
   }
   std::vector<VectorGroup> vectors(Side side) const override {

@@ -82,11 +82,11 @@ std::vector<VectorGroup> Word2Vec::vectors(Side side) const {
 }
 
 std::vector<Fact> Word2Vec::info() const {
-  std::vector<Fact> out{{"vocabulary", fmt::format("{}", names_.size())},
-                        {"dim", fmt::format("{}", input_.cols())},
-                        {"words_seen", fmt::format("{}", words_)},
-                        {"windows", fmt::format("{}", windows_)},
-                        {"pairs", fmt::format("{}", pairs_)}};
+  std::vector<Fact> out{{"vocabulary", fmt::format("{}", names_.size()), true},
+                        {"dim", fmt::format("{}", input_.cols()), true},
+                        {"words_seen", fmt::format("{}", words_), true},
+                        {"windows", fmt::format("{}", windows_), true},
+                        {"pairs", fmt::format("{}", pairs_), true}};
   for (Fact& f : run_facts()) out.push_back(std::move(f));
   return out;
 }
