@@ -99,8 +99,11 @@ struct Recommender::Impl {
     for (const Hit& hit : hits) {
       const std::string_view id = model.names_of(Axis::kItem)[hit.row];
       const auto item = model.scoring_row(Axis::kItem, hit.row, room);
-      out.push_back({std::string(id), names.title(id), model.rating(user, item),
-                     model.deviation(user, item), {}});
+      out.push_back({std::string(id),
+                     names.title(id),
+                     model.rating(user, item),
+                     model.deviation(user, item),
+                     {}});
     }
     return out;
   }
