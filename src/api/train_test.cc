@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
 #include <regex>
+#include <span>
 #include <thread>
 
 #include "api/test_models.h"
@@ -63,7 +65,9 @@ TEST_F(TrainTest, EventsComeInTheirOrder) {
   asked.model = "";
   Events events;
   train_now(asked, 1, &events);
-  EXPECT_EQ(events.order, (Strings{"choice", "profile", "memory", "training", "examples"}));
+  // The note: four epochs are too many for so few words.
+  EXPECT_EQ(events.order, (Strings{"choice", "profile", "memory", "training", "note", "examples"}));
+  expect_part("held-out loss was lowest after epoch", events.notes.at(0).text);
 
   const Profile& profile = events.profiles.at(0);
   EXPECT_EQ(profile.data, "text");
@@ -273,6 +277,22 @@ TEST_F(TrainTest, ALastEpochThatIsNotTheBestIsTold) {
   const Trained stopped = train_now(asked, 1, &again);
   EXPECT_NEAR(stopped.held_out.value_or(0), std::stod(said[2]), 5e-5);
   EXPECT_FALSE(again.noted("held-out loss was lowest"));
+}
+
+// The second run knows how long it will be: what is left is of that, not of all epochs.
+TEST_F(TrainTest, ASecondRunSaysWhatIsLeftOfIt) {
+  Events events;
+  train_now(request("als", ratings_file(), path("a.kith"), {whole("dim", 2), whole("epochs", 200)}),
+            1, &events);
+  const auto second = std::ranges::find_if(events.trainings, [](const Training& t) {
+    return t.note.starts_with("now anew with what was held out");
+  });
+  ASSERT_NE(second, events.trainings.end());
+  const std::span<const Training> reports(second, events.trainings.end());
+  ASSERT_LT(reports.back().epoch, 200);
+  for (const Training& t : reports) EXPECT_EQ(t.epochs, reports.back().epoch);
+  EXPECT_EQ(reports.back().done, reports.back().total);
+  EXPECT_EQ(reports.back().seconds_left, 0);
 }
 
 // Wherever it is cut, and with whatever number of threads it goes on.
