@@ -315,7 +315,7 @@ TEST(ParseGiven, AnItemAndItsRating) {
 TEST(ParseGiven, OfInteractionsTheItemWillDo) {
   EXPECT_EQ(parse_given(interactions(), " Alien ").item, "Alien");
   EXPECT_EQ(parse_given(interactions(), "Alien").rating, 1);
-  EXPECT_EQ(parse_given(interactions(), "Alien=3").rating, 3);
+  EXPECT_EQ(parse_given(interactions(), "Alien=1").rating, 1);
 }
 
 // --- Titles ---
