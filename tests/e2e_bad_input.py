@@ -54,8 +54,10 @@ class Corpora(kith.TestCase):
 
     def test_utf16(self):
         for encoding in ("utf-16-le", "utf-16-be"):
-            text = ("\ufeff" + kith.two_topics(50)).encode(encoding)
-            self.refused_and_untouched(self.write("a.txt", text), says=["a.txt", "utf-16"])
+            text = self.write("a.txt", kith.two_topics(50).encode(encoding))  # no byte-order mark
+            self.refused_and_untouched(text, says=["a.txt", "--encoding utf-16"])
+        self.refused_and_untouched(self.write("a.txt", kith.two_topics(50).encode("utf-32")),
+                                   says=["a.txt", "utf-32"])
 
     def test_nul_bytes(self):
         text = kith.two_topics(50).encode()
@@ -106,6 +108,15 @@ class Encoding(kith.TestCase):
         self.assertIn("caf\ufffd", names)
         self.assertIn(str(self.share), result.err.replace(",", ""))
         self.assertIn("UTF-8", result.err)
+
+    def test_other_encodings_are_read(self):
+        text = self.corpus.read_bytes().decode("latin-1")
+        for encoding, flags in (("latin-1", ["--encoding", "latin-1"]), ("utf-16", []),
+                                ("utf-16-be", ["--encoding", "utf-16"])):
+            self.corpus.write_bytes(text.encode(encoding))
+            result, names = self.names(*flags)
+            self.assertIn("caf\u00e9", names)
+            self.assertNotIn("UTF-8", result.err)
 
     def test_drop(self):
         _, names = self.names("--invalid-utf8", "drop")

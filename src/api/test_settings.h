@@ -149,7 +149,8 @@ inline std::vector<Case> reading_cases() {
       {"", "format", kRefused, {}, {str("json"), str("sqlite"), str("postgres")}},
       {"", "delimiter", kNothing, {}, {str(",")}},
       {"", "delimiter", kRefused, {}, {str(";")}},
-      {"", "encoding", kChanges, {}, {str("utf-8"), str("latin-1"), str("windows-1252")}},
+      {"table", "encoding", kChanges, {}, {str("utf-8"), str("latin-1"), str("windows-1252")}},
+      {"ratings", "encoding", kNothing, {}, {str("latin-1")}},  // they are ASCII
       {"", "encoding", kRefused, {}, {str("utf-16")}},
       {"", "bad-rows", kNothing, {}, {str("skip")}},  // there are none
       {"", "query", kRefused, {}, {str("select 1")}},
@@ -181,7 +182,9 @@ inline std::string table_with_oddities() {
   std::string out, line;
   std::istringstream in(places_table(150));
   for (size_t row = 0; std::getline(in, line); ++row) {
-    if (row % 9 == 4) line.back() = '\x99';  // a trade mark in Windows-1252
+    // A letter in Latin-1, and one in Windows-1252 alone.
+    if (row % 9 == 4) line.back() = '\xe9';
+    if (row % 9 == 5) line.back() = '\x8a';
     out += line + (row == 0 ? ",big,visited\n"
                             : fmt::format(",{},{:02}/{:02}/2020\n", row % 3 == 0 ? "yes" : "no",
                                           1 + row % 12, 1 + row % 5));
@@ -197,8 +200,7 @@ inline std::string ratings_with_oddities() {
     for (size_t i = 0; i < planted.items; ++i) {
       if (!planted.is_there(u, i)) continue;
       const double rating = std::max(0.5, planted.rated(u, i));
-      // As for tables.
-      out += fmt::format("u{}{},i{},{:.3f},{}\n", u, u == 7 ? "\x99" : "", i, rating, 1000 + u * i);
+      out += fmt::format("u{},i{},{:.3f},{}\n", u, i, rating, 1000 + u * i);
       if (i == u) out += fmt::format("u{},i{},{:.3f},{}\n", u, i, rating + 0.5, 2000 + u * i);
     }
   }
