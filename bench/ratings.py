@@ -3,7 +3,9 @@
 """Measures the models of ratings: how well they predict real ratings, and what they cost on generated ones.
 
 Quality: DATA/ratings/{jester5k.tsv,movietweetings-100k.dat}.zst, 90 % to train on and 10 % to test,
-several folds averaged; the five published folds of DATA/ratings/ml-100k if they are there. Cost: files of
+several folds averaged; the five published folds of DATA/ratings/ml-100k if they are there. Clicks: the same
+of DATA/ratings/msweb.tsv.zst, of MovieTweetings without its ratings, and of movielens-small.csv if it is
+there (a table with columns user, film and rating; Debian's r-cran-dslabs has it). Cost: files of
 bench_make_ratings, made like MovieLens at three sizes; the cost of an epoch is the CPU time of a long run
 less that of a short one, one thread. With --libmf LIBMF runs beside mf, through libmf.py.
 """
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import time
 
+PARTS = ("quality", "clicks", "movielens", "speed", "recommend")
 MODELS = ("als", "mf", "bmf", "svp", "softimpute", "nmf")
 TWINS = {"5M": (5_000_000, 35_000, 8_000), "10M": (10_000_000, 69_878, 10_677),
          "20M": (20_000_000, 138_493, 26_744)}
@@ -122,6 +125,25 @@ def quality(bench, seeds, budget):
         bench.expect(f"jester5k.tsv, {model}, tuned: RMSE / biases only", result["rmse"] / biases, at_most=bound)
 
 
+def clicks(bench, seeds):
+    """Who chose what, without ratings: of what is hidden, how much ten recommendations find."""
+    small = bench.data / "ratings" / "movielens-small.csv"
+    files = [(bench.unpacked("msweb.tsv"), 0.70), (bench.unpacked("movietweetings-100k.dat"), None)]
+    files += [(small, None)] if small.exists() else []
+    for path, bound in files:
+        for model in ("als", "mf"):
+            runs = [bench.run("eval", model, path, "--rating", "none", "--seed", seed) for seed in range(1, seeds + 1)]
+            own, popular = ([statistics.mean((r[0] if who is None else r[0]["baselines"][who])[what] for r in runs)
+                             for what in ("recall", "ndcg")] for who in (None, "popularity"))
+            bench.say(f"{path.name} as interactions, {model}, defaults",
+                      f"recall@10 {own[0]:.4f}, NDCG@10 {own[1]:.4f} (popularity {popular[0]:.4f}, {popular[1]:.4f}), "
+                      f"{statistics.mean(r[2] for r in runs):.1f} CPU s; {seeds} splits")
+            if model == "als":
+                bench.expect(f"{path.name}, als: recall@10 / popularity's", own[0] / popular[0], at_least=1)
+                if bound:
+                    bench.expect(f"{path.name}, als: recall@10", own[0], at_least=bound)
+
+
 def movielens(bench):
     """The five published folds of MovieLens-100K, with the defaults."""
     folder = bench.data / "ratings" / "ml-100k"
@@ -220,16 +242,18 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--only", action="append", choices=("quality", "movielens", "speed", "recommend"))
+    parser.add_argument("--only", action="append", choices=PARTS)
     parser.add_argument("--seeds", type=int, default=3, help="splits that are averaged")
     parser.add_argument("--budget", type=int, default=60, help="seconds for each search")
     parser.add_argument("--libmf", type=pathlib.Path, help="LIBMF's shared library, to measure beside mf")
     parser.add_argument("--sizes", default="5M,10M,20M")
     options = parser.parse_args()
     bench = Bench(options)
-    wanted = options.only or ["quality", "movielens", "speed", "recommend"]
+    wanted = options.only or PARTS
     if "quality" in wanted:
         quality(bench, options.seeds, options.budget)
+    if "clicks" in wanted:
+        clicks(bench, options.seeds)
     if "movielens" in wanted:
         movielens(bench)
     if "speed" in wanted:
