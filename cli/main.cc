@@ -134,7 +134,7 @@ ExitCode exit_code(ErrorKind kind) { return ending(kind).code; }
 
 void complain(ErrorKind kind, std::string_view what) {
   if (!json_wanted) return say("kith: {}", printable(what));
-  Json error{{"kind", ending(kind).name}, {"message", what}};
+  Json error{{"kind", ending(kind).name}, {"message", printable(what)}};
   const Place place = place_in(what);
   if (!place.file.empty()) error["file"] = place.file;
   if (place.line > 0) error["line"] = place.line;

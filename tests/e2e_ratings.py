@@ -53,7 +53,7 @@ class Layouts(kith.TestCase):
             f"{n},\"a, b\",{r},{i},{u}\n" for n, (u, i, r, _) in enumerate(rows))
         file = self.write("t.csv", text)
         self.assertEqual(self.facts("als", file, "--user", "who", "--item", "film", "--rating",
-                                    "stars")["items"], "80")
+                                    "stars")["items"], 80)
         self.refused("train", "als", file, "-o", self.path("m.kith"), "--user", "whom",
                      code=kith.BAD_USAGE, says=["t.csv", "no column whom", "did you mean who?"])
 

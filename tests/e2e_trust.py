@@ -126,7 +126,7 @@ class Streams(kith.TestCase):
                 done = subprocess.run([kith.KITH, *map(str, command)], stdout=full,
                                       stderr=subprocess.PIPE, check=False)
             self.assertEqual(done.returncode, kith.BAD_INPUT, command)
-            self.assertIn(b"kith: standard output: cannot write", done.stderr)
+            self.assertIn(b"standard output: cannot write", done.stderr)
 
     def test_a_reader_who_leaves_is_no_failure(self):
         model = kith.train_quick(self)
