@@ -89,8 +89,7 @@ int guarded_once(int argc, char** argv) {
     if (argc > 0) program = argv[0];
     const std::vector<std::string_view> args(argv + std::min(argc, 1), argv + argc);
     json_wanted = has_flag(args, {"--json"});
-    // Not in between what is typed.
-    const bool typed = has_flag(args, {"-"}) && ::isatty(STDIN_FILENO) == 1;
+    const bool typed = has_flag(args, {"-"}) && ::isatty(STDIN_FILENO) == 1;  // not into that
     const Heartbeat heartbeat(!typed && !has_flag(args, {"--quiet", "-q"}));
     return run_and_flush(args);
   } catch (const Error& e) {
