@@ -89,8 +89,7 @@ int guarded_once(int argc, char** argv) {
     if (argc > 0) program = argv[0];
     const std::vector<std::string_view> args(argv + std::min(argc, 1), argv + argc);
     json_wanted = has_flag(args, {"--json"});
-    // Not in between what is typed.
-    const bool typed = has_flag(args, {"-"}) && ::isatty(STDIN_FILENO) == 1;
+    const bool typed = has_flag(args, {"-"}) && ::isatty(STDIN_FILENO) == 1;  // not into that
     const Heartbeat heartbeat(!typed && !has_flag(args, {"--quiet", "-q"}));
     return run_and_flush(args);
   } catch (const Error& e) {
@@ -134,7 +133,7 @@ ExitCode exit_code(ErrorKind kind) { return ending(kind).code; }
 
 void complain(ErrorKind kind, std::string_view what) {
   if (!json_wanted) return say("kith: {}", printable(what));
-  Json error{{"kind", ending(kind).name}, {"message", what}};
+  Json error{{"kind", ending(kind).name}, {"message", printable(what)}};
   const Place place = place_in(what);
   if (!place.file.empty()) error["file"] = place.file;
   if (place.line > 0) error["line"] = place.line;

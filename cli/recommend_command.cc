@@ -2,6 +2,7 @@
 // recommend: the items that a user would rate highest, of those that are new to them.
 #include <algorithm>
 #include <optional>
+#include <sstream>
 
 #include "commands.h"
 #include "interrupt.h"
@@ -39,10 +40,9 @@ struct RecommendFlags {
 std::vector<std::string> given_ratings(const RecommendFlags& flags,
                                        std::span<const Setting> settings) {
   std::vector<std::string> out;
-  for (size_t at = 0; !flags.given.empty() && at <= flags.given.size();) {
-    const size_t end = std::min(flags.given.find(',', at), flags.given.size());
-    if (end > at) out.push_back(flags.given.substr(at, end - at));
-    at = end + 1;
+  std::istringstream list(flags.given);
+  for (std::string one; std::getline(list, one, ',');) {
+    if (!one.empty()) out.push_back(one);
   }
   for (const Setting& s : settings) {
     if (s.name == "rated") out.push_back(detail::convert<std::string>("rated", s.value));

@@ -13,10 +13,6 @@
 namespace kith::cli {
 namespace {
 
-template <Can... kAny, class... Options>
-Words parse_rows(Args args, Options&... options) {
-  return parse_reading(args, {kAny...}, options...);
-}
 template <class Pack, Can... kAny>
 struct Groups;
 template <class... Options, Can... kAny>
@@ -28,20 +24,19 @@ struct Groups<std::tuple<Options...>, kAny...> {
   }
 };
 
-// --- predict ---
-
-struct PredictFlags {
+// Of predict and score.
+struct RowsFlags {
   std::string output{};
   bool json = false;
 
   static constexpr std::tuple fields{
-      field(
-          "output", &PredictFlags::output,
-          "the file to write (-o), the rows of FILE with what is predicted: .csv, .tsv, .jsonl, or "
-          ".npy for numbers; else printed"),
-      field("json", &PredictFlags::json, "one JSON object a row"),
+      field("output", &RowsFlags::output,
+            "the file to write (-o): .csv, .tsv, .jsonl, or .npy for numbers; else printed"),
+      field("json", &RowsFlags::json, "one JSON object a row"),
   };
 };
+
+// --- predict ---
 
 Json json_of(const Candidate& c) {
   Json out{{"id", c.id}, {"score", score(c.score)}};
@@ -103,9 +98,9 @@ Json json_of(const PredictedRow& row) {
 
 int run_predict(Args args) {
   PredictOptions options;
-  PredictFlags flags;
+  RowsFlags flags;
   const auto [words, reading] =
-      parse_rows<Can::kCompleteRows, Can::kRateItems>(args, options, flags);
+      parse_reading(args, {Can::kCompleteRows, Can::kRateItems}, options, flags);
   if (words.size() < 2) misused(kPredict, "predict needs a model and column=value, or a file");
   const Model model = open(words[0]);
   const std::vector<std::string> asked = rest_of(words);
@@ -157,21 +152,10 @@ Json json_of(const ScoredRow& row) {
           {"pairs", std::move(pairs)}};
 }
 
-struct ScoreFlags {
-  std::string output{};
-  bool json = false;
-
-  static constexpr std::tuple fields{
-      field("output", &ScoreFlags::output,
-            "the file to write (-o): .csv, .tsv, .jsonl or .npy; else printed"),
-      field("json", &ScoreFlags::json, "one JSON object a row"),
-  };
-};
-
 int run_score(Args args) {
   ScoreOptions options;
-  ScoreFlags flags;
-  const auto [words, reading] = parse_rows<Can::kCompleteRows>(args, options, flags);
+  RowsFlags flags;
+  const auto [words, reading] = parse_reading(args, {Can::kCompleteRows}, options, flags);
   if (words.size() < 2) misused(kScore, "score needs a model and a table");
   std::optional<ResultFile> file;
   if (!flags.output.empty()) {
@@ -218,7 +202,7 @@ int run_embed(Args args) {
   EmbedOptions options;
   EmbedFlags flags;
   Quiet quiet;
-  const auto [words, reading] = parse_rows<Can::kCompleteRows>(args, options, flags, quiet);
+  const auto [words, reading] = parse_reading(args, {Can::kCompleteRows}, options, flags, quiet);
   if (words.size() < 2) misused(kEmbed, "embed needs a model and a table, or column=value");
   const Model model = open(words[0]);
   const std::vector<std::string> asked = rest_of(words);
@@ -258,7 +242,7 @@ struct UpdateFlags {
 int run_update(Args args) {
   UpdateFlags flags;
   Threads threads;
-  const auto [words, reading] = parse_rows<Can::kUpdate>(args, flags, threads);
+  const auto [words, reading] = parse_reading(args, {Can::kUpdate}, flags, threads);
   if (words.size() < 2) misused(kUpdate, "update needs a model and a table of new rows");
   if (flags.output.empty()) misused(kUpdate, "update needs a model file to write: -o MODEL");
   check_output(flags.output, rest_of(words));
@@ -306,7 +290,7 @@ const Command kPredict{
     "Categories come with their probabilities, numbers as the expectation and the middle. Of a "
     "user or an item that a model of ratings does not know, it predicts the mean and the bias of "
     "the other.",
-    Groups<std::tuple<PredictOptions, PredictFlags>, Can::kCompleteRows, Can::kRateItems>::get,
+    Groups<std::tuple<PredictOptions, RowsFlags>, Can::kCompleteRows, Can::kRateItems>::get,
     run_predict,
 };
 
@@ -319,7 +303,7 @@ const Command kScore{
      "kith score movies.kith movies.db --query movies --top 5"},
     "A row's score is the sum over pairs of its columns; what each pair adds is compared with what "
     "it adds elsewhere in the table.",
-    Groups<std::tuple<ScoreOptions, ScoreFlags>, Can::kCompleteRows>::get,
+    Groups<std::tuple<ScoreOptions, RowsFlags>, Can::kCompleteRows>::get,
     run_score,
 };
 
