@@ -51,11 +51,21 @@ class Points {
  public:
   Points(size_t settings, uint64_t seed) : settings_(settings), seed_(seed) {}
 
-  // The k-th point, k from 1: first evenly over everything (the additive recurrence of the
-  // generalised golden ratio), then near the best, nearer and nearer.
+  // The k-th point, k from 1: first evenly over everything, then near the best, nearer and nearer.
   Point at(uint64_t k, const Point& best) const {
-    Rng rng(seed_, k);
     const uint64_t even = 4 + 2 * settings_;
+    if (k <= even || best.empty()) return evenly(k);
+    Rng rng(seed_, k);
+    Point out(settings_);
+    const double radius = 0.25 * std::pow(0.93, static_cast<double>(k - even));
+    for (size_t d = 0; d < settings_; ++d) {
+      out[d] = std::clamp(best[d] + radius * normal(rng), 0.0, 1.0);
+    }
+    return out;
+  }
+
+  // The additive recurrence of the generalised golden ratio.
+  Point evenly(uint64_t k) const {
     Point out(settings_);
     double phi = 2;
     for (int i = 0; i < 30; ++i) {
@@ -66,11 +76,6 @@ class Points {
       const double start = shift.uniform();
       const double x = start + static_cast<double>(k) * std::pow(phi, -static_cast<double>(d + 1));
       out[d] = x - std::floor(x);
-    }
-    if (k <= even || best.empty()) return out;
-    const double radius = 0.25 * std::pow(0.93, static_cast<double>(k - even));
-    for (size_t d = 0; d < settings_; ++d) {
-      out[d] = std::clamp(best[d] + radius * normal(rng), 0.0, 1.0);
     }
     return out;
   }
@@ -114,16 +119,15 @@ class Tuner {
     run(out);
     return {std::move(out), std::move(point)};
   }
-  Trial at(const Point& point) {
+  // Not run yet.
+  Trial at(const Point& point) const {
     Trial out;
     for (size_t d = 0; d < fields_.size(); ++d) {
       out.values.push_back(fmt::format("{:g}", value_at(fields_[d], point[d])));
     }
-    run(out);
     return out;
   }
 
- private:
   void run(Trial& trial) {
     const Stopwatch watch;
     const std::unique_ptr<ModelBase> model = plan_.info->make();
@@ -146,6 +150,7 @@ class Tuner {
     trial.seconds = watch.seconds();
   }
 
+ private:
   Plan::Impl& plan_;
   Dataset& data_;
   const std::vector<FieldInfo> fields_;
@@ -155,6 +160,12 @@ class Tuner {
 
 bool better(const Trial& a, const Trial& b) {
   return a.held_out && (!b.held_out || *a.held_out < *b.held_out);
+}
+
+constexpr uint64_t kEnoughRepeats = 1000;  // then there is nothing new to try
+
+bool was_tried(const std::vector<Trial>& trials, const Trial& trial) {
+  return std::ranges::any_of(trials, [&](const Trial& t) { return t.values == trial.values; });
 }
 
 std::string flags_of(const Tuned& tuned, const Trial& trial) {
@@ -213,15 +224,24 @@ Tuned tune(Plan planned, const TuneOptions& options, Context& context, Observer*
   }
   const Points points(fields.size(), job.seed);
   const auto total = static_cast<uint64_t>(options.trials.value_or(0));
-  for (uint64_t k = 1; !job.cancelled(); ++k) {
-    if (total > 0 ? k >= total : watch.seconds() > options.budget) break;
-    const Point point = points.at(k, best_point);
+  uint64_t again = 0;  // points whose settings had been tried, one after the other
+  for (uint64_t k = 1; !job.cancelled() && again < kEnoughRepeats; ++k) {
+    const uint64_t number = out.trials.size();
+    if (total > 0 ? number >= total : watch.seconds() > options.budget) break;
+    Point point = points.at(k, best_point);
     Trial trial = tuner.at(point);
+    if (was_tried(out.trials, trial)) {  // all about the best has been tried
+      point = points.evenly(k);
+      trial = tuner.at(point);
+    }
+    again = was_tried(out.trials, trial) ? again + 1 : 0;
+    if (again > 0) continue;
+    tuner.run(trial);
     if (job.cancelled()) break;
     Attempt attempt;
-    attempt.number = k;
+    attempt.number = number;
     attempt.total = total;
-    attempt.share = total > 0 ? static_cast<double>(k) / static_cast<double>(total)
+    attempt.share = total > 0 ? static_cast<double>(number) / static_cast<double>(total)
                               : std::min(1.0, watch.seconds() / options.budget);
     attempt.better = better(trial, out.trials[out.best]);
     if (attempt.better) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "api/test_models.h"
 
@@ -83,6 +84,26 @@ TEST(Tune, OnlyWhatIsAskedForIsSearched) {
     }
   }
   EXPECT_EQ(tuned({.trials = 2, .search = "dim"}).names, Strings{"dim"});
+}
+
+TEST(Tune, NothingIsTriedTwice) {
+  const Tuned found = tuned({.trials = 40, .search = "dim"}, als({whole("epochs", 1)}));
+  ASSERT_EQ(found.trials.size(), 40u);
+  std::set<Strings> tried;
+  for (const Trial& trial : found.trials) EXPECT_TRUE(tried.insert(trial.values).second);
+}
+
+// What changes the loss itself, such as the number of negatives, cannot be judged by it.
+TEST(Tune, WhatMattersIsSearchedInEveryModel) {
+  const auto searched = [](const char* model) {
+    Strings out;
+    for (const FieldInfo& f : describe_model(model).settings.fields) {
+      if (f.search) out.emplace_back(f.name);
+    }
+    return out;
+  };
+  EXPECT_EQ(searched("word2vec"), (Strings{"dim", "lr"}));
+  EXPECT_EQ(searched("feat2vec"), (Strings{"dim", "lr", "l2"}));
 }
 
 TEST(Tune, WhatHasNoRangeCannotBeSearched) {

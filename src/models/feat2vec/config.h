@@ -37,7 +37,10 @@ struct Config {
   bool paper = false;
 
   static constexpr std::tuple fields{
-      field("dim", &Config::dim, "length of each vector").between(0, 4096).automatic("100"),
+      field("dim", &Config::dim, "length of each vector")
+          .between(0, 4096)
+          .tuned(16, 200)
+          .automatic("100"),
       field("epochs", &Config::epochs, "passes over the table")
           .between(1, 10000)
           .automatic("5 to 40, fewer for long ones; at most 15 to 200 with a target of few values, "
@@ -45,7 +48,7 @@ struct Config {
           .formerly("epochs", 0),
       field("lr", &Config::lr, "first learning rate, falls linearly")
           .between(0, 100)
-          .tuned(0.01, 0.5)
+          .tuned(0.003, 0.5)
           .automatic("0.1; with a target of few values 0.05, of two 0.01, that is a number 0.03; "
                      "0.01 for momentum, nesterov and adam"),
       field("negatives", &Config::negatives, "noise values per true one")
@@ -75,6 +78,7 @@ struct Config {
           .automatic("adagrad-row"),
       field("l2", &Config::l2, "penalty on the squares of each value's vector")
           .between(0, 1e6)
+          .tuned(0.01, 300)
           .automatic("30 with a target that is a number, else 0"),
       field("init", &Config::init, "standard deviation of the first vectors")
           .between(0, 10)

@@ -31,7 +31,7 @@ struct Config {
 
   static constexpr std::tuple fields{
       field("objective", &Config::objective, "predict each neighbour, or a word from their mean"),
-      field("dim", &Config::dim, "length of each vector").between(1, 4096),
+      field("dim", &Config::dim, "length of each vector").between(1, 4096).tuned(32, 300),
       field("window", &Config::window, "words on each side of the centre, at most").between(1, 100),
       field("fixed-window", &Config::fixed_window, "always use the whole window"),
       field("negatives", &Config::negatives, "noise words per true one").between(1, 100),
