@@ -16,6 +16,7 @@
 #include "data/ratings/triples.h"
 #include "data/table/cells.h"
 #include "io/utf8.h"
+#include "kith/text.h"
 
 namespace kith {
 namespace {
@@ -130,9 +131,31 @@ class Rows {
     }
     if (columns_.rating) profile.rating_column = names[*columns_.rating];
     if (columns_.time) profile.time_column = names[*columns_.time];
+    if (!are_numbered(names)) add_note_of_others(profile);
   }
 
  private:
+  void add_note_of_others(RatingsProfile& profile) const {
+    std::vector<std::string> others;
+    for (size_t c = 0; c < reader_.columns().size(); ++c) {
+      if (c == columns_.user || c == columns_.item || c == columns_.rating || c == columns_.time) {
+        continue;
+      }
+      others.push_back(shown(reader_.columns()[c]));
+    }
+    if (others.empty()) return;
+    constexpr size_t kNamed = 5;
+    const std::string more = others.size() > kNamed ? ", ..." : "";
+    if (others.size() > kNamed) others.resize(kNamed);
+    profile.notes.push_back(
+        {Note::Level::kNote,
+         fmt::format("not used: {}{}; feat2vec learns from all columns{}", fmt::join(others, ", "),
+                     more,
+                     columns_.rating
+                         ? ", with --target " + shell_quoted(reader_.columns()[*columns_.rating])
+                         : "")});
+  }
+
   // False if it lacks something.
   bool take(Row& row, RatingsProfile& profile) {
     row.user = text_of(cells_[columns_.user]);

@@ -333,6 +333,17 @@ TEST_F(RatingsFile, WhatLooksLikeRatings) {
   EXPECT_FALSE(looks_like_ratings(folder_.path()));
 }
 
+TEST_F(RatingsFile, ColumnsThatAreNotUsedAreTold) {
+  const auto notes = [&](const std::string& text) {
+    std::string out;
+    for (const Note& n : read(text).profile().notes) out += n.text;
+    return out;
+  };
+  EXPECT_EQ(notes("user,item,rating,time\na,x,1,1\nb,y,2,2\n"), "");
+  EXPECT_EQ(notes("user,year,item,rating,genres\na,1,x,1,g\nb,2,y,2,h\n"),
+            "not used: year, genres; feat2vec learns from all columns, with --target rating");
+}
+
 TEST(Ratings, OfTriples) {
   Names users, items;
   for (const char* u : {"a", "b"}) users.add(u);

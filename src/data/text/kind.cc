@@ -32,6 +32,11 @@ double untidy_share(std::span<const char> bytes) {
   return words ? static_cast<double>(untidy) / static_cast<double>(words) : 0;
 }
 
+bool is_table_by_name(const std::string& source) {
+  const std::string end = std::filesystem::path(source).extension().string();
+  return end == ".csv" || end == ".tsv" || end == ".jsonl" || end == ".ndjson";
+}
+
 // With what a look at the file says about how to read it.
 class ReadText final : public DataReader {
  public:
@@ -44,6 +49,12 @@ class ReadText final : public DataReader {
                                                         request.on_read));
     std::error_code none;
     const std::string& first = request.sources.front();
+    if (is_table_by_name(first)) {
+      corpus->add_hint(fmt::format(
+          "{} is read as lines of text; to learn from its columns: kith train feat2vec {}", first,
+          shell_quoted(first)));
+      return corpus;
+    }
     // A pipe can be read only once.
     if (!options_.tokens && std::filesystem::is_regular_file(first, none) &&
         untidy_share(open_text(first, options.encoding)->next()) > 0.1) {
