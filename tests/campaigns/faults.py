@@ -6,7 +6,7 @@ usage: faults.py --kith PROGRAM [--shim LIBRARY] [--count N] [--seed S] [--comma
                  [--call KIND [--nth N --error ENOMEM [--forever]]] [--keep FOLDER]
 
 Promised: no crash and no hang; exit 0 only with the answer and the files of a run without faults;
-else an error that begins with `kith: ` comes last, with exit code 5 where memory is missing and 1
+else an error (`kith: ...`, or JSON) comes last, with exit code 5 where memory is missing and 1
 where the system said no. A file is what it was, or the new one, whole; no temporary file is left.
 COUNT is the number of faults, spread over commands, calls and the way in which they fail.
 """
@@ -221,7 +221,7 @@ class Campaign:
         expected = kith.NO_MEMORY if code == "ENOMEM" else kith.BAD_INPUT
         if not done and result.code != expected:
             return f"exit {result.code}, not {expected}: {result.err[-200:].strip()}"
-        if not done and not result.err.rstrip("\n").split("\n")[-1].startswith("kith: "):
+        if not done and not result.err.rstrip("\n").split("\n")[-1].startswith(kith.ERROR):
             return f"no error comes last, but {result.err[-200:]!r}"
         if code == "EINTR" and not done:
             return f"a call that a signal cut short was not repeated: {result.err[-200:].strip()}"
