@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <system_error>
 
 namespace kith::cli {
 namespace {
@@ -214,7 +215,10 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::string
 
 Heartbeat::Heartbeat(bool wanted) {
   if (wanted && is_terminal(Stream::kErr) && environment("TERM") != "dumb") {
-    thread_ = std::jthread(beat);
+    try {
+      thread_ = std::jthread(beat);
+    } catch (const std::system_error&) {  // the work goes on without a sign
+    }
   }
 }
 
