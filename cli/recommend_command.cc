@@ -58,8 +58,9 @@ Json json_of(const std::string& user, std::span<const Recommendation> list, bool
     one["prediction"] = score(r.prediction);
     if (r.deviation) one["deviation"] = score(*r.deviation);
     for (const Reason& why : r.reasons) {
-      one["reasons"].push_back(
-          {{"id", why.id}, {"title", why.title}, {"score", score(why.weight)}});
+      Json reason{{"id", why.id}, {"score", score(why.weight)}};
+      if (titled) reason["title"] = why.title;
+      one["reasons"].push_back(std::move(reason));
     }
     out.push_back(std::move(one));
   }
@@ -155,6 +156,9 @@ int run_recommend(Args args) {
   if (users.empty() != flags.all) {
     misused(kRecommend, flags.all ? "--all is for every user; name none"
                                   : "recommend needs a user, --given ratings, or --all");
+  }
+  if (options.explain && (flags.all || !flags.output.empty())) {
+    misused(kRecommend, "--explain is for users that are named and lists that are printed");
   }
   if (!flags.output.empty()) check_output(flags.output, {path});
   const Model model = open(path);

@@ -291,6 +291,10 @@ class Asking(kith.TestCase):
         self.refused("recommend", self.model, "u24o", says=["no user u24o", "similar: u2",
                                                             "--given"])
         self.refused("recommend", self.model, "--given", "west1=good", says="item=rating", **bad)
+        for flags in (["--all"], ["u7", "-o", self.path("x.csv")]):
+            self.refused("recommend", self.model, *flags, "--explain", says="--explain is for", **bad)
+        reasons = self.ok("recommend", self.model, "u7", "--explain", "--json").json["recommendations"][0]["reasons"]
+        self.assertEqual(set(reasons[0]), {"id", "score"})
         self.refused("recommend", self.model, "--given", "west1", says="item=rating", **bad)
         self.refused("recommend", self.model, "--given", "wets1=3", says=["wets1", "west1"])
         self.refused("recommend", self.model, "item=west1", says="is an item", **bad)
