@@ -90,6 +90,13 @@ class Bare(kith.TestCase):
         self.assertEqual({n: c["type"] for n, c in self.schema("mine.json").items()}, films.TYPES)
         self.leftovers("films.csv", "m.kith", "mine.json")
 
+    def test_notes_on_many_columns_are_cut_short_by_a_line(self):
+        rows = "".join(",".join(str((r + c) % 7) for c in range(25)) + "\n" for r in range(100))
+        table = self.write("wide.csv", ",".join(f"n{c}" for c in range(25)) + "\n" + rows)
+        result = self.ok("train", "feat2vec", table, "-o", self.path("m.kith"), "--dim", 4, "--epochs", 1)
+        self.assertEqual(result.err.count("is taken for a category"), 20)
+        self.assertIn("note     5 notes more of this kind\n", result.err)
+
     def test_types_on_the_command_line(self):
         model = self.path("m.kith")
         result = self.ok("train", self.table, "-o", model, *films.QUICK[:-1], "--types",

@@ -141,7 +141,7 @@ std::vector<Note> remarks(const Inferred& inferred, const Schema& agreed) {
   }
   if (more > 0) {
     out.push_back(
-        {Note::Level::kNote, fmt::format("and so for {}", count_of(more, "column more"))});
+        {Note::Level::kNote, fmt::format("{} more of this kind", count_of(more, "note"))});
   }
   return out;
 }
