@@ -13,6 +13,52 @@ import stars
 from stars import ITEMS, USERS, as_text, genre, truth
 
 
+class Columns(kith.TestCase):
+    """What is known of users and items besides their ratings."""
+
+    def setUp(self):
+        super().setUp()
+        lines = [f"u{u},f{f},{1 + (u * f) % 5},g{f % 3},{'ab'[(u + f) % 2]}"
+                 for u in range(30) for f in range(20) if (u + f) % 3]
+        self.ratings = self.write("r.csv", "user,film,rating,genre,mood\n" + "\n".join(lines))
+        self.users = self.write("users.csv", "user,town\n"
+                                + "".join(f"u{u},t{u % 4}\n" for u in range(30)))
+
+    def trained(self, model, name, *flags):
+        """The file's tensors, and what was said."""
+        path = self.path(name)
+        result = self.ok("train", model, self.ratings, "-o", path, "--dim", 4, "--epochs", 6, *flags)
+        content = path.read_bytes()
+        return content[8 + int.from_bytes(content[:8], "little"):], result.err
+
+    def test_columns_of_ratings_and_tables_of_users(self):
+        for model in ("als", "bmf"):
+            usual, said = self.trained(model, "a.kith")
+            self.assertIn("learned from, too, of items: genre (category)", said)
+            self.assertIn("not used: mood, which is not the same in all ratings of a user", said)
+            without, _ = self.trained(model, "b.kith", "--no-columns")
+            self.assertNotEqual(usual, without)
+            more, said = self.trained(model, "b.kith", "--user-table", self.users)
+            self.assertIn("users.csv tells of 30 of 30 users: town (category)", said)
+            self.assertNotEqual(usual, more)
+
+    def test_what_is_known_goes_along_with_new_ratings(self):
+        self.trained("als", "a.kith", "--user-table", self.users)
+        new = self.write("new.csv", "user,film,rating\nnew,f1,5\nu1,fresh,4\n")
+        self.ok("update", self.path("a.kith"), new, "-o", self.path("b.kith"))
+        self.assertTrue(self.ok("recommend", self.path("b.kith"), "new").out)
+        self.ok("update", self.path("b.kith"), new, "-o", self.path("c.kith"))
+
+    def test_tables_that_do_not_fit(self):
+        other = self.write("other.csv", "user,town\nx1,t1\nx2,t2\n")
+        self.refused("train", "als", self.ratings, "--user-table", other, says=(
+            "other.csv: its column user names no user of the ratings, such as u0",))
+        self.refused("train", "mf", self.ratings, "--user-table", self.users, code=kith.BAD_USAGE,
+                     says="learns from the ratings alone; leave --user-table out")
+        self.refused("train", "als", self.ratings, "--item-table", self.path("none.csv"),
+                     says="none.csv")
+
+
 class Layouts(kith.TestCase):
     """What a file of ratings may look like."""
 

@@ -43,11 +43,13 @@ Report cross_validate(std::string_view name, const std::vector<std::string>& sou
   std::vector<Setting> left(settings.begin(), settings.end());
   const auto reader = info.data->reader();
   apply_known(left, reader->settings());
-  apply_settings(left, std::vector{info.make()->settings()});  // says what is wrong before the work
+  const auto planned = info.make();
+  apply_settings(left, std::vector{planned->settings()});  // says what is wrong before the work
 
   ReadRequest request;
   request.sources = sources;
   request.keep_all = true;
+  request.wishes = planned->wishes();
   request.keep_times = split.split == SplitBy::kTime || split.split == SplitBy::kUserTime;
   const Stopwatch watch;
   const auto data = read_watched(*reader, std::move(request), context, observer, *info.data);

@@ -106,7 +106,11 @@ class Trial {
   // A model of this kind with default settings, and a schema of its columns with a weight changed.
   Value with_files(Value value) const {
     const auto* const name = std::get_if<std::string>(&value);
-    if (!name || (*name != kModel && *name != kSchema)) return value;
+    if (!name || (*name != kModel && *name != kSchema && *name != kAbout)) return value;
+    if (*name == kAbout) {
+      return folder_.write("about.csv",
+                           "id,kind\nu1,a\nu2,b\nu3,a\nu4,b\ni1,a\ni2,a\ni3,b\ni4,b\n");
+    }
     if (*name == kSchema) {
       return folder_.write("given.json",
                            R"({"columns": [{"name": "city", "type": "category", "weight": 2}]})");

@@ -27,7 +27,8 @@ struct Case {
 };
 
 inline std::string str(const char* text) { return text; }
-inline constexpr auto kModel = "(a model)", kSchema = "(a schema)";  // paths that stand for files
+// Paths that stand for files.
+inline constexpr auto kModel = "(a model)", kSchema = "(a schema)", kAbout = "(a table of rows)";
 
 inline const Settings kCbow{text("objective", "cbow")};
 inline const Settings kNce{text("loss", "nce")};
@@ -102,6 +103,10 @@ inline std::vector<Case> cases() {
       {"als", "block", kChanges, {text("solver", "blocks")}, {int64_t{2}}},
       {"als", "block", kNothing},
       {"als", "early-stop", kChanges, kLong + kFree, {int64_t{0}}},
+      {"als", "choices", kChanges, {}, {false}},
+      {"als", "choices", kChanges, kSeen, {true}},
+      {"als", "user-table", kChanges, {}, {str(kAbout)}},
+      {"als", "item-table", kChanges, {}, {str(kAbout)}},
 
       {"mf", "early-stop", kChanges, kLong + kFree + Settings{number("lr", 1)}, {int64_t{0}}},
       {"mf",
@@ -139,6 +144,18 @@ inline std::vector<Case> cases() {
       {"svp", "early-stop", kChanges, kLong, {int64_t{0}}},
 
       {"bmf", "burn-in", kChanges, {flag("refit", false)}},
+      {"bmf", "user-table", kChanges, {}, {str(kAbout)}},
+      {"bmf", "item-table", kChanges, {}, {str(kAbout)}},
+
+      // These learn from ratings alone.
+      {"mf", "user-table", kRefused, {}, {str(kAbout)}},
+      {"mf", "item-table", kRefused, {}, {str(kAbout)}},
+      {"nmf", "user-table", kRefused, {}, {str(kAbout)}},
+      {"nmf", "item-table", kRefused, {}, {str(kAbout)}},
+      {"svp", "user-table", kRefused, {}, {str(kAbout)}},
+      {"svp", "item-table", kRefused, {}, {str(kAbout)}},
+      {"softimpute", "user-table", kRefused, {}, {str(kAbout)}},
+      {"softimpute", "item-table", kRefused, {}, {str(kAbout)}},
   };
 }
 
@@ -192,16 +209,18 @@ inline std::string table_with_oddities() {
   return out;
 }
 
-// None below 0; some twice.
+// None below 0; some twice; a column of users and one of items.
 inline std::string ratings_with_oddities() {
   const PlantedRatings planted{.users = 45, .items = 25, .noise = 0.2};
   std::string out(kRatingsHeader);
+  out.insert(out.size() - 1, ",town,shelf");
   for (size_t u = 0; u < planted.users; ++u) {
     for (size_t i = 0; i < planted.items; ++i) {
       if (!planted.is_there(u, i)) continue;
       const double rating = std::max(0.5, planted.rated(u, i));
-      out += fmt::format("u{},i{},{:.3f},{}\n", u, i, rating, 1000 + u * i);
-      if (i == u) out += fmt::format("u{},i{},{:.3f},{}\n", u, i, rating + 0.5, 2000 + u * i);
+      const std::string more = fmt::format(",t{},s{}\n", u % 4, i % 3);
+      out += fmt::format("u{},i{},{:.3f},{}", u, i, rating, 1000 + u * i) + more;
+      if (i == u) out += fmt::format("u{},i{},{:.3f},{}", u, i, rating + 0.5, 2000 + u * i) + more;
     }
   }
   return out;

@@ -56,6 +56,7 @@ struct Wishes {
   uint64_t few = 0;
   std::optional<int> knots{};       // of all numbers and dates, if there are rows enough
   std::optional<double> holdout{};  // as in the settings
+  bool features = false;            // ratings: what other columns say of users and of items
 };
 
 struct ReadRequest {

@@ -41,8 +41,9 @@ std::vector<float> solve_row(const RowProblem& p, const Matrix& others, double m
                              Sparse::Row ratings) {
   const size_t d = p.dim, n = d + (p.biases ? 1 : 0);
   const size_t theirs = p.own == d ? d + 1 : d;  // where the other side has its bias
-  if (ratings.size() == 0) {                     // nothing speaks for anything but 0
-    std::vector<float> out(d + 2, 0.0f);
+  if (ratings.size() == 0) {                     // nothing speaks for anything but the mean
+    std::vector<float> out = p.mean;
+    out.resize(d + 2, 0.0f);
     out[theirs] = static_cast<float>(p.one);
     return out;
   }
@@ -65,6 +66,9 @@ std::vector<float> solve_row(const RowProblem& p, const Matrix& others, double m
   for (size_t i = 0; p.unobserved > 0 && i < n; ++i) {
     b[i] -= p.unobserved * p.one * gram(column(i), theirs);
     for (size_t j = 0; j <= i; ++j) a[i * n + j] += p.unobserved * gram(column(i), column(j));
+  }
+  for (size_t i = 0; i < n && !p.mean.empty(); ++i) {
+    b[i] += (i < d ? p.penalty : p.bias_penalty) * p.mean[column(i)];
   }
   for (size_t i = 0; i < d; ++i) a[i * n + i] += p.penalty;
   if (p.biases) a[d * n + d] += p.bias_penalty;

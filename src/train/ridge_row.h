@@ -30,6 +30,7 @@ struct RowProblem {
   double penalty;                  // of |p|^2
   double bias_penalty;             // of b^2
   double one = 1;                  // what meets the other side's biases
+  std::vector<float> mean{};       // what the penalties draw the row to; empty: to 0
   double unobserved = 0;           // weight of what was not rated, as 0 (implicit feedback)
   std::span<const double> gram{};  // then: sum over all whole rows of the other side of r r^T
 };

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "data/ratings/rating_columns.h"
 #include "data/ratings/ratings.h"
+#include "data/ratings/row_columns.h"
 #include "kith/text.h"
 
 namespace kith {
@@ -36,21 +37,45 @@ class ReadRatings final : public DataReader {
                               : open_ratings(request.sources, table_, options);
     if (known) options.implicit = options.implicit || known->implicit;
     const double holdout = use_.holdout.value_or(RatingsUse::kUsualHoldout);
-    auto out =
-        std::make_unique<Ratings>(Ratings::read(*reader, options, request.keep_all ? 0 : holdout,
-                                                request.keep_times, known, request.on_read));
+    auto out = std::make_unique<Ratings>(
+        Ratings::read(*reader, options, request.keep_all ? 0 : holdout, request.keep_times, known,
+                      request.on_read, request.wishes.features));
     if (known && out->implicit() != known->implicit) {
       throw fault(ErrorKind::kInput,
                   "{}: these are interactions without ratings, and the model was trained on "
                   "ratings; name their column with --rating",
                   request.sources.front());
     }
+    add_tables(*out, request.wishes);
     out->normalise_by(use_.normalise);
     out->hold_out_later(holdout);
     return out;
   }
 
  private:
+  void add_tables(Ratings& ratings, const Wishes& wishes) const {
+    if (use_.user_table.empty() && use_.item_table.empty()) return;
+    if (!wishes.features) {
+      throw fault(ErrorKind::kUsage,
+                  "this model learns from the ratings alone; leave --{} out, or take a model that "
+                  "has --columns",
+                  use_.user_table.empty() ? "item-table" : "user-table");
+    }
+    const auto of = [&](const std::string& table, const char* what, const Names& rows,
+                        const std::string& column, const RowFeatures& before) {
+      if (table.empty()) return before;
+      TableOptions options{.encoding = table_.encoding, .bad_rows = table_.bad_rows};
+      RowFeatures more = read_features({table, what, rows, column}, options, ratings.notes());
+      return joined(before, more);
+    };
+    const RatingsProfile& p = ratings.counts();
+    RowFeatures users =
+        of(use_.user_table, "user", ratings.users(), p.user_column, ratings.user_features());
+    RowFeatures items =
+        of(use_.item_table, "item", ratings.items(), p.item_column, ratings.item_features());
+    ratings.set_features(std::move(users), std::move(items));
+  }
+
   TableOptions table_;
   RatingsOptions options_;
   RatingsUse use_;
@@ -78,7 +103,8 @@ const DataKind& Ratings::data_kind() { return ratings::kind(); }
 
 uint64_t Ratings::bytes() const {
   return 8 * (train_->size() + held_out_.size()) + 8 * times_.size() + users_.bytes().size() +
-         items_.bytes().size() + 24 * (users_.size() + items_.size());
+         items_.bytes().size() + 24 * (users_.size() + items_.size()) + user_features_->bytes() +
+         item_features_->bytes();
 }
 
 std::map<std::string, std::string> Ratings::metadata() const {

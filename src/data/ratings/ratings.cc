@@ -49,6 +49,8 @@ Ratings Ratings::with(Sparse train, Sparse held_out) const {
   out.users_ = users_;
   out.items_ = items_;
   out.profile_ = profile_;
+  out.user_features_ = user_features_;
+  out.item_features_ = item_features_;
   out.implicit_ = implicit_;
   out.normalise_ = normalise_;
   out.holdout_ = holdout_;
@@ -56,6 +58,12 @@ Ratings Ratings::with(Sparse train, Sparse held_out) const {
   out.held_out_ = std::move(held_out);
   out.finish();
   return out;
+}
+
+void Ratings::set_features(RowFeatures users, RowFeatures items) {
+  user_features_ = std::make_shared<RowFeatures>(std::move(users));
+  item_features_ = std::make_shared<RowFeatures>(std::move(items));
+  finish();
 }
 
 Ratings Ratings::normalised(const RatingShifts& shifts) const {
@@ -89,6 +97,9 @@ void Ratings::finish() {
   }
   fingerprint_ = hash_of(held_out_, hash_of(*train_, 1)) ^ stable_hash(users_.bytes()) ^
                  std::rotl(stable_hash(items_.bytes()), 1);
+  for (const auto& f : {user_features_, item_features_}) {
+    if (f->columns() > 0) fingerprint_ = hash_of(f->features, std::rotl(fingerprint_, 1));
+  }
 }
 
 }  // namespace kith

@@ -16,6 +16,7 @@
 #include "core/names.h"
 #include "data/dataset.h"
 #include "data/ratings/normalise.h"
+#include "data/ratings/row_features.h"
 #include "data/sparse.h"
 #include "data/table/table_reader.h"
 #include "kith/fields.h"
@@ -47,6 +48,7 @@ struct RatingsUse {
   static constexpr double kUsualHoldout = 0.05;
   std::optional<double> holdout{};
   Normalise normalise = Normalise::kNone;
+  std::string user_table{}, item_table{};
 
   static constexpr std::tuple fields{
       field("holdout", &RatingsUse::holdout,
@@ -57,6 +59,10 @@ struct RatingsUse {
       field("normalise", &RatingsUse::normalise,
             "learn from ratings less the mean and in units of the deviation of each user, each "
             "item, or both; answers are in the unit of the ratings"),
+      field("user-table", &RatingsUse::user_table,
+            "a table about the users to learn from, too; the first column says of whom, or the one "
+            "that is called as in the ratings"),
+      field("item-table", &RatingsUse::item_table, "the same about the items"),
   };
 };
 
@@ -92,9 +98,11 @@ class Ratings final : public Dataset {
   // whose numbers stay; columns called as its own are taken for them. Error(kInput) with the place
   // for a rating that is no finite number, is not above 0 where it says how strong an interaction
   // was, or stands twice where that is refused.
+  // `features`: those of the other columns, which otherwise are not looked at.
   static Ratings read(TableReader& reader, const RatingsOptions& options, double holdout,
                       bool keep_times = false, const KnownRatings* base = nullptr,
-                      const std::function<void(uint64_t, double)>& on_read = {});
+                      const std::function<void(uint64_t, double)>& on_read = {},
+                      bool features = false);
   // From triples with the names already known; later duplicates win.
   static Ratings of(Names users, Names items, std::vector<Rating> train,
                     std::vector<Rating> held_out = {}, bool implicit = false);
@@ -120,6 +128,11 @@ class Ratings final : public Dataset {
   // By entry of train(); empty unless they were asked for and there.
   std::span<const int64_t> times() const { return times_; }
   const RatingsProfile& counts() const { return profile_; }
+  // What other columns say of users and of items.
+  const RowFeatures& user_features() const { return *user_features_; }
+  const RowFeatures& item_features() const { return *item_features_; }
+  void set_features(RowFeatures users, RowFeatures items);
+  std::vector<Note>& notes() { return profile_.notes; }
   // Of the ratings to train on.
   double mean() const { return mean_; }
   double deviation() const { return deviation_; }
@@ -152,6 +165,8 @@ class Ratings final : public Dataset {
   Normalise normalise_ = Normalise::kNone;
   double holdout_ = 0;
   RatingsProfile profile_;
+  std::shared_ptr<const RowFeatures> user_features_ = std::make_shared<RowFeatures>(),
+                                     item_features_ = std::make_shared<RowFeatures>();
   double mean_ = 0, deviation_ = 0;
   float low_ = 0, high_ = 0;
   uint64_t fingerprint_ = 0;

@@ -13,6 +13,7 @@
 #include "data/holdout.h"
 #include "data/ratings/rating_columns.h"
 #include "data/ratings/ratings.h"
+#include "data/ratings/row_columns.h"
 #include "data/ratings/triples.h"
 #include "data/table/cells.h"
 #include "io/utf8.h"
@@ -96,6 +97,11 @@ class Rows {
         options_(options),
         columns_(find_rating_columns(reader.columns(), options, source())),
         keep_times_(keep_times) {
+    for (size_t c = 0; c < reader.columns().size() && !are_numbered(reader.columns()); ++c) {
+      const bool role =
+          c == columns_.user || c == columns_.item || c == columns_.rating || c == columns_.time;
+      if (!role) others_.push_back(c);
+    }
     if (keep_times && !columns_.time) {
       throw fault(ErrorKind::kInput,
                   "{}: no column says when; name it with --time (there are {}), or split another "
@@ -131,31 +137,26 @@ class Rows {
     }
     if (columns_.rating) profile.rating_column = names[*columns_.rating];
     if (columns_.time) profile.time_column = names[*columns_.time];
-    if (!are_numbered(names)) add_note_of_others(profile);
+  }
+  // The columns that have no role, and their cells in the row last read.
+  std::vector<std::string> other_columns() const {
+    std::vector<std::string> out;
+    for (const size_t c : others_) out.push_back(reader_.columns()[c]);
+    return out;
+  }
+  std::span<const Cell> other_cells() {
+    other_cells_.clear();
+    for (const size_t c : others_) other_cells_.push_back(cells_[c]);
+    return other_cells_;
+  }
+  // What to do with columns that take no part.
+  std::string how_to_use() const {
+    return columns_.rating ? "feat2vec learns from all columns, with --target " +
+                                 shell_quoted(reader_.columns()[*columns_.rating])
+                           : "feat2vec learns from all columns";
   }
 
  private:
-  void add_note_of_others(RatingsProfile& profile) const {
-    std::vector<std::string> others;
-    for (size_t c = 0; c < reader_.columns().size(); ++c) {
-      if (c == columns_.user || c == columns_.item || c == columns_.rating || c == columns_.time) {
-        continue;
-      }
-      others.push_back(shown(reader_.columns()[c]));
-    }
-    if (others.empty()) return;
-    constexpr size_t kNamed = 5;
-    const std::string more = others.size() > kNamed ? ", ..." : "";
-    if (others.size() > kNamed) others.resize(kNamed);
-    profile.notes.push_back(
-        {Note::Level::kNote,
-         fmt::format("not used: {}{}; feat2vec learns from all columns{}", fmt::join(others, ", "),
-                     more,
-                     columns_.rating
-                         ? ", with --target " + shell_quoted(reader_.columns()[*columns_.rating])
-                         : "")});
-  }
-
   // False if it lacks something.
   bool take(Row& row, RatingsProfile& profile) {
     row.user = text_of(cells_[columns_.user]);
@@ -212,7 +213,56 @@ class Rows {
   const RatingsOptions& options_;
   RatingColumns columns_;
   bool keep_times_;
-  std::vector<Cell> cells_;
+  std::vector<size_t> others_;
+  std::vector<Cell> cells_, other_cells_;
+};
+
+// The other columns of a table of ratings: gathered if they are wanted, and what is said of them.
+class OtherColumns {
+ public:
+  OtherColumns(Rows& rows, bool wanted)
+      : rows_(rows),
+        names_(rows.other_columns()),
+        wanted_(wanted && !names_.empty()),
+        users_(names_, RowColumns::From::kRatings),
+        items_(names_, RowColumns::From::kRatings) {}
+  void add(const Rating& rating) {
+    if (!wanted_) return;
+    const std::span<const Cell> cells = rows_.other_cells();
+    users_.add(rating.user, cells);
+    items_.add(rating.item, cells);
+  }
+  void take_features(Ratings& ratings, std::vector<Note>& notes) const {
+    RowFeatures users, items;
+    if (wanted_) {
+      users = users_.features(ratings.users().size());
+      items = items_.features(ratings.items().size());
+    }
+    std::vector<std::string> unused;
+    for (size_t c = 0; c < names_.size(); ++c) {
+      if (!wanted_ || (!users.has(names_[c]) && !items.has(names_[c]))) unused.push_back(names_[c]);
+    }
+    const auto note = [&](std::string text) {
+      notes.push_back({Note::Level::kNote, std::move(text)});
+    };
+    if (users.columns() > 0) note("learned from, too, of users: " + listed(users.described()));
+    if (items.columns() > 0) note("learned from, too, of items: " + listed(items.described()));
+    if (!unused.empty()) {
+      note(fmt::format("not used: {}{}; {}", listed(unused),
+                       wanted_ ? unused.size() == 1 ? ", which is not the same in all ratings of a user or of an item"
+                       : ", which are not the same in all ratings of a user or of an item" : "",
+                       rows_.how_to_use()));
+    }
+    if (users.columns() + items.columns() > 0) {
+      ratings.set_features(std::move(users), std::move(items));
+    }
+  }
+
+ private:
+  Rows& rows_;
+  std::vector<std::string> names_;
+  bool wanted_;
+  RowColumns users_, items_;
 };
 
 // Numbers for names. Most files count their users and items from 1: such names are looked up by
@@ -264,13 +314,14 @@ uint64_t pair_key(std::string_view user, std::string_view item) {
 
 Ratings Ratings::read(TableReader& reader, const RatingsOptions& options, double holdout,
                       bool keep_times, const KnownRatings* base,
-                      const std::function<void(uint64_t, double)>& on_read) {
+                      const std::function<void(uint64_t, double)>& on_read, bool features) {
   Ratings out;
   if (base) {
     out.users_ = base->users;
     out.items_ = base->items;
   }
   Rows rows(reader, options, keep_times);
+  OtherColumns others(rows, features);
   RatingsProfile& profile = out.profile_;
   Numbering user(out.users_), item(out.items_);
   const HoldOut held(holdout);
@@ -281,6 +332,7 @@ Ratings Ratings::read(TableReader& reader, const RatingsOptions& options, double
     if (options.duplicates == Duplicates::kRefuse && !before.add(rating.user, rating.item)) {
       fail_duplicate(reader, row.user, row.item);
     }
+    others.add(rating);
     (held.takes(pair_key(row.user, row.item)) ? kept_apart : train).add(rating, row.time);
     if (on_read && profile.rows % kRowsPerReport == 0) on_read(reader.bytes(), reader.share());
   }
@@ -300,6 +352,7 @@ Ratings Ratings::read(TableReader& reader, const RatingsOptions& options, double
   out.held_out_ = built(kept_apart);
   out.implicit_ = rows.implicit();
   out.finish();
+  others.take_features(out, profile.notes);
   return out;
 }
 

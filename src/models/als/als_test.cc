@@ -61,7 +61,7 @@ struct Given {
 
 constexpr float kOne = 0.8f;  // what meets the others' biases
 
-std::vector<float> closed_form(const Given& given, const Case& c) {
+std::vector<float> closed_form(const Given& given, const Case& c, std::span<const float> mean) {
   const size_t dim = given.others.cols() - 2, n = dim + 2;
   std::vector<double> gram(n * n, 0.0);
   Matrix others = given.others.copy();
@@ -77,6 +77,7 @@ std::vector<float> closed_form(const Given& given, const Case& c) {
                            .penalty = 0.7,
                            .bias_penalty = 2,
                            .one = kOne,
+                           .mean = {mean.begin(), mean.end()},
                            .unobserved = c.implicit ? 0.3 : 0.0,
                            .gram = gram};
   return solve_row(problem, others, 1.5, given.row());
@@ -89,13 +90,17 @@ TEST(AlsKernel, SolversEqualTheClosedForm) {
       for (const size_t rated : {1, 2, 5, 40, 300}) {
         const Given given(dim, 2 * rated + 3, rated, static_cast<unsigned>(dim * 1000 + rated));
         const Matrix gram = given.gram();
-        const std::vector<float> expected = closed_form(given, c);
+        Matrix means(1, dim + 2);  // what the penalties draw it to
+        for (size_t k = 0; k <= dim && rated % 2 == 0; ++k)
+          means.row(0)[k] = 0.3f - 0.1f * float(k);
+        const std::vector<float> expected = closed_form(given, c, means.row(0));
         const Side side = given.side(c, gram, 200, dim);
         for (const bool cg : {true, false}) {
           Scratch scratch(dim, dim);
           Matrix row(1, dim + 2);
           row.row(0)[dim + 1] = kOne;
-          const Task task{given.row(), row.view().row(0), 0.7f, 2.0f};
+          const Task task{given.row(), row.view().row(0), 0.7f, 2.0f,
+                          rated % 2 == 0 ? std::as_const(means).view().row(0) : nullptr};
           cg ? solve_cg(side, {&task, 1}, scratch) : solve_blocks(side, {&task, 1}, scratch);
           for (size_t k = 0; k < dim + 2; ++k) {
             EXPECT_NEAR(row.row(0)[k], expected[k], 2e-3 * (1 + std::abs(expected[k])))
@@ -131,8 +136,10 @@ Exact exact_of(const Given& given, const Side& side, const Task& task) {
                   : add(given.columns[k], 1, given.values[k] - side.mean);
   }
   for (uint32_t j = 0; side.implicit && j < given.others.rows(); ++j) add(j, side.unobserved, 0);
-  for (size_t i = 0; i < side.dim; ++i) out.slope[i] -= task.penalty * task.row[i];
-  out.slope[side.dim] -= task.bias_penalty * b;
+  for (size_t i = 0; i < side.dim; ++i) {
+    out.slope[i] -= task.penalty * (task.row[i] - task.mean[i]);
+  }
+  out.slope[side.dim] -= task.bias_penalty * (b - task.mean[side.own]);
   return out;
 }
 
@@ -149,7 +156,8 @@ TEST(AlsKernel, TheLastBlockFitsThoseBeforeItAndTheErrorHasNoPenaltyInIt) {
       Matrix row(1, kDim + 2);
       for (size_t k = 0; k < kDim; ++k) row.row(0)[k] = 0.1f * static_cast<float>(k);
       row.row(0)[kDim + 1] = kOne;
-      const Task task{given.row(), row.view().row(0), 0.7f, 2.0f};
+      const Matrix mean = row.copy();
+      const Task task{given.row(), row.view().row(0), 0.7f, 2.0f, mean.view().row(0)};
       const double told =
           cg ? solve_cg(side, {&task, 1}, scratch) : solve_blocks(side, {&task, 1}, scratch);
       const Exact exact = exact_of(given, side, task);
@@ -196,6 +204,7 @@ TEST(Als, TheObjectiveNeverRises) {
         model.config().dim = 6;
         model.config().solver = solver;
         model.config().block = 4;
+        model.config().choices = false;  // what they say is of another objective
         const double now = planted_objective(model, *ratings, epochs);
         EXPECT_LE(now, last * (1 + 1e-6)) << "epoch " << epochs;
         last = now;
@@ -449,6 +458,65 @@ TEST(Als, NewRatingsMoveTheirUserAlone) {
   for (uint32_t i = 20; i < 40; ++i)
     error += std::abs(model.predict(someone, i) - planted.truth(7, i));
   EXPECT_LT(error / 20, 0.4);
+}
+
+TEST(Als, ColumnsTellOfRowsWithFewRatingsOrNone) {
+  test::Grouped planted;
+  const auto trained = [&](bool columns) {
+    auto model = std::make_unique<Als>();
+    model->config().dim = 4;
+    model->config().columns = columns;
+    test::train(*model, planted.ratings(true));
+    return model;
+  };
+  const auto with = trained(true), without = trained(false);
+  EXPECT_LT(test::rmse(*with, planted.rest), 0.8 * test::rmse(*without, planted.rest));
+  std::vector<Rating> unrated;
+  for (const Rating& r : planted.rest) {
+    if (r.item + planted.groups >= planted.items) unrated.push_back(r);
+  }
+  EXPECT_LT(test::rmse(*with, unrated), 0.8 * test::rmse(*without, unrated));
+}
+
+TEST(Als, WhoRatedWhatTells) {
+  test::Choosy choosy;
+  const Ratings ratings = choosy.ratings();
+  const auto error = [&](std::optional<bool> choices) {
+    Als model;
+    model.config().dim = 4;
+    model.config().choices = choices;
+    test::train(model, ratings);
+    return test::rmse(model, choosy.rest);
+  };
+  EXPECT_LT(error(true), 0.98 * error(false));
+  EXPECT_EQ(error(std::nullopt), error(true));
+}
+
+TEST(Als, WhatIsKnownOfRowsKeepsThePromises) {
+  test::Grouped planted{.users = 60, .items = 40};
+  test::expect_promises<Als>("als", planted.ratings(true, 0.1), [](Als& m) {
+    m.config().dim = 3;
+    m.config().epochs = 6;
+  });
+}
+
+TEST(Als, FoldingInKnowsWhatTheChoicesSay) {
+  test::Choosy choosy;
+  Als model;
+  model.config() = {.dim = 3, .epochs = 100, .solver = Solver::kCholesky, .early_stop = 0};
+  test::train(model, choosy.ratings());
+  test::expect_folds_in(model, 0.05);
+}
+
+TEST(Als, ACheckpointOfOtherColumnsDoesNotGoOn) {
+  test::Grouped planted{.users = 60, .items = 40};
+  Als model;
+  model.config() = {.dim = 2, .epochs = 12};
+  Job job;
+  job.on_progress = [&](const Progress&) { job.cancel(); };
+  model.train(planted.ratings(true), job);
+  Als more = test::through_file(model, "als", true);
+  message_of(ErrorKind::kInput, [&] { test::train(more, planted.ratings(false)); });
 }
 
 }  // namespace

@@ -19,6 +19,9 @@ struct Config {
   std::optional<double> frequency{};
   std::optional<double> bias_penalty{};
   bool biases = true;
+  std::optional<bool> choices{};
+  bool columns = true;
+  double column_penalty = 20;
   double unobserved = 0.2;
   Solver solver = Solver::kCg;
   int steps = 3;
@@ -45,6 +48,15 @@ struct Config {
           .automatic("found from the data, or 1 for interactions")
           .formerly("bias-penalty", -1),
       field("biases", &Config::biases, "whether users and items have one; of interactions, items"),
+      field("choices", &Config::choices,
+            "who rated what tells of both as well, whatever the rating")
+          .automatic("on, but for interactions"),
+      field("columns", &Config::columns, "learn from what other columns say of users and of items"),
+      field("column-penalty", &Config::column_penalty,
+            "strength of L2 regularisation of what columns and choices say, beside that of the "
+            "vectors")
+          .between(1e-6, 1e9)
+          .tuned(3, 100),
       field("unobserved", &Config::unobserved,
             "implicit feedback: weight of a pair that was not seen, beside 1 for one that was")
           .between(0, 1e6)

@@ -125,6 +125,17 @@ HWY_INLINE float unobserved_error(const Side& side, const Whole& r, const float*
   return sum;
 }
 
+// What the penalties say of [x, b], but for what does not depend on it.
+HWY_INLINE double penalties(const Side& side, const Task& task, const float* x, float b) {
+  const size_t width = padded(side.dim);
+  double out = task.penalty * dot(x, x, width) + task.bias_penalty * b * b;
+  if (task.mean) {
+    out -=
+        2 * (task.penalty * dot(x, task.mean, width) + task.bias_penalty * b * task.mean[side.own]);
+  }
+  return out;
+}
+
 // r, rb = right side - A [x, b]; returns the objective there. Of `scratch` a row.
 double residual(const Side& side, const Task& task, const float* x, float b, float* r, float& rb,
                 float* scratch) {
@@ -148,11 +159,14 @@ double residual(const Side& side, const Task& task, const float* x, float b, flo
     axpy(-1, scratch, r, width);
     if (side.biases) sum -= side.unobserved * gram_times(side, side.own, here);
   }
-  objective += task.penalty * dot(x, x, width) + task.bias_penalty * b * b;
   axpy(-task.penalty, x, r, width);
+  if (task.mean) {
+    axpy(task.penalty, task.mean, r, width);
+    sum += task.bias_penalty * task.mean[side.own];
+  }
   clear_tail(r, side.dim);
   rb = side.biases ? sum - task.bias_penalty * b : 0.0f;
-  return objective;
+  return objective + penalties(side, task, x, b);
 }
 
 // ad, adb = A [d, db]; returns the curvature in that direction.
@@ -215,7 +229,7 @@ double solve_one(const Side& side, const Task& task, Scratch& scratch) {
   }
   std::copy_n(x, dim, task.row);
   if (side.biases) task.row[side.own] = b;
-  return objective - task.penalty * dot(x, x, width) - task.bias_penalty * b * b;
+  return objective - penalties(side, task, x, b);
 }
 
 double cg_rows(const Side& side, std::span<const Task> tasks, Scratch& scratch) {
@@ -332,11 +346,11 @@ void solve_one_by_blocks(const Side& side, const Task& task, Scratch& scratch) {
       }
     }
     for (size_t i = 0; i < count; ++i) {
-      g[i] -= task.penalty * x[first + i];
+      g[i] -= task.penalty * (x[first + i] - (task.mean ? task.mean[first + i] : 0.0f));
       a.row(i)[i] += task.penalty + 1e-6f * a.row(i)[i] + 1e-20f;
     }
     if (with_bias) {
-      g[count] -= task.bias_penalty * b;
+      g[count] -= task.bias_penalty * (b - (task.mean ? task.mean[side.own] : 0.0f));
       a.row(count)[count] += task.bias_penalty + 1e-20f;
     }
     if (!solve_system(a, block.size(), g)) continue;

@@ -55,6 +55,7 @@ struct Task {
   Sparse::Row ratings;
   float* row;  // in: where to start; out: the solution
   float penalty, bias_penalty;
+  const float* mean = nullptr;  // what the penalties draw the row to, like a row; null: to 0
 };
 
 // Solves rows of one side, one after the other. Returns the squared errors that are left, weighted,

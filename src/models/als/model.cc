@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/error.h"
 #include "core/rng.h"
 #include "eval/biases.h"
 #include "models/als/kernel.h"
@@ -43,8 +44,11 @@ class AlsTrainer final : public RatingsTrainer {
         searches_(model.searches(ratings.held_out().size() > 0 || state().refit)),
         by_item_(transposed(ratings_.train())),
         user_cuts_(cut_rows(ratings_.train(), shard_size(model.f_.dim))),
-        item_cuts_(cut_rows(by_item_, shard_size(model.f_.dim))) {
+        item_cuts_(cut_rows(by_item_, shard_size(model.f_.dim))),
+        users_(known_of(Axis::kUser, ratings_.train())),
+        items_(known_of(Axis::kItem, by_item_)) {
     for (int t = 0; t < job.threads(); ++t) scratch_.emplace_back(m_.f_.dim, block());
+    for (const Axis axis : {Axis::kUser, Axis::kItem}) start_means(axis);
   }
 
   uint64_t blocks() const override { return user_blocks() + item_cuts_.size() - 1; }
@@ -64,20 +68,30 @@ class AlsTrainer final : public RatingsTrainer {
       side.gram = std::as_const(gram).view();
     }
     const double strength = searches_ ? m_.search(blocks.epoch) : m_.strength();
+    const Matrix before = first == 0 ? m_.means_of(axis).effects.copy() : Matrix();
+    learn_means(axis, first == 0);
+    const Matrix& means = axis == Axis::kUser ? users_.means : items_.means;
     std::vector<double> errors(count, 0.0);
     const size_t done = run_shards(job_, count, [&](size_t b, size_t worker) {
       std::vector<Task> tasks;
       for (uint32_t r = cuts[first + b]; r < cuts[first + b + 1]; ++r) {
         const Sparse::Row row = rows.row(r);
-        // Nobody has rated it, or it has rated nothing: it stays where it is, at no vector.
-        if (row.size() == 0) continue;
+        // Nobody has rated it, or it has rated nothing: it is what its columns say, or nothing.
+        if (row.size() == 0) {
+          if (means.rows() > 0) take_mean(axis, r, means);
+          continue;
+        }
         tasks.push_back({row, m_.f_.rows(axis).view().row(r),
                          static_cast<float>(m_.penalty(strength, axis, row.size())),
-                         static_cast<float>(m_.bias_penalty(axis))});
+                         static_cast<float>(m_.bias_penalty(axis)),
+                         means.rows() > 0 ? means.view().row(r) : nullptr});
       }
       errors[b] = m_.config_.solver == Solver::kCg ? solve_cg(side, tasks, scratch_[worker])
                                                    : solve_blocks(side, tasks, scratch_[worker]);
     });
+    if (done == 0 && first == 0) {  // this half will begin again
+      m_.means_of(axis).effects = before.copy();
+    }
     // The error of an epoch is that of its end.
     for (size_t b = 0; b < done && axis == Axis::kItem; ++b) {
       sum.add(errors[b], rows.offsets[cuts[first + b + 1]] - rows.offsets[cuts[first + b]]);
@@ -86,6 +100,47 @@ class AlsTrainer final : public RatingsTrainer {
   }
 
  private:
+  void take_mean(Axis axis, uint32_t r, const Matrix& means) {
+    const auto row = m_.f_.rows(axis).row(r);
+    for (size_t k = 0; k < row.size(); ++k) {
+      if (k != m_.f_.one(axis)) row[k] = means.row(r)[k];
+    }
+  }
+  // What is known of the rows of one axis besides their ratings.
+  struct Known {
+    MeansFit fit;
+    Matrix means;  // what the penalties draw the rows to; made when it is wanted
+  };
+  Known known_of(Axis axis, const Sparse& rows) const {
+    std::vector<float> weights(rows.rows());
+    for (uint32_t r = 0; r < rows.rows(); ++r) {
+      weights[r] = static_cast<float>(m_.penalty(1, axis, rows.row(r).size()));
+    }
+    return {MeansFit(m_.columns_of(axis, ratings_), rows, m_.choices(m_.f_.implicit),
+                     std::move(weights)),
+            {}};
+  }
+  void start_means(Axis axis) {
+    const MeansFit& fit = (axis == Axis::kUser ? users_ : items_).fit;
+    RowMeans& means = m_.means_of(axis);
+    if (state().block == 0) fit.start(means, m_.f_.dim + 2);
+    if (means.features.value_or(0) == fit.features()) return;
+    throw fault(ErrorKind::kInput,
+                "the checkpoint is of a run with other columns of users or items; resume with the "
+                "same");
+  }
+  // At the start of its half of a sweep, what is known of an axis is learned from its rows.
+  void learn_means(Axis axis, bool start) {
+    Known& known = axis == Axis::kUser ? users_ : items_;
+    RowMeans& means = m_.means_of(axis);
+    if (known.fit.features() == 0) return;
+    if (start) {
+      known.fit.fit(m_.f_.rows(axis), m_.f_.one(axis), m_.config_.column_penalty, job_.context(),
+                    means);
+    }
+    if (start || known.means.rows() == 0) known.means = known.fit.means(means, job_.context());
+  }
+
   // A rating costs up to dim^2: of longer rows fewer, so that a cancel is seen soon.
   static uint64_t shard_size(size_t dim) {
     constexpr size_t kUsual = 128;
@@ -132,6 +187,7 @@ class AlsTrainer final : public RatingsTrainer {
   const bool searches_;
   const Sparse by_item_;
   const std::vector<uint32_t> user_cuts_, item_cuts_;
+  Known users_, items_;
   std::vector<Scratch> scratch_;
 };
 
@@ -248,8 +304,10 @@ double Als::penalty(double strength, Axis axis, uint64_t n) const {
   return strength * noise_ * std::pow(kUsualCount, 1 - nu) * std::pow(count, nu);
 }
 
-RowProblem Als::row_problem(Axis axis, size_t n) const {
+RowProblem Als::row_problem(Axis axis, const Folding& row) const {
   RowProblem out{};
+  const size_t n = row.ratings.size();
+  out.mean = means_of(axis).of(row.ratings, row.number);
   out.biases = has_bias(config_, f_.implicit, axis);
   out.penalty = penalty(strength(), axis, n);
   out.bias_penalty = bias_penalty(axis);
@@ -258,17 +316,30 @@ RowProblem Als::row_problem(Axis axis, size_t n) const {
   return out;
 }
 
+void Als::grow() {
+  user_means_.grow(f_.users.size(), f_.items.size());
+  item_means_.grow(f_.items.size(), f_.users.size());
+}
+
 double Als::objective() const {
   double out = 0;
   const size_t dim = f_.dim;
-  const auto norm = [&](const Matrix& m, size_t r) {
+  const Sparse by_item = transposed(*f_.seen);
+  // From what it is drawn to, coordinate by coordinate.
+  const auto away = [&](Axis axis, size_t r, size_t k) {
+    const Sparse& ratings = axis == Axis::kUser ? *f_.seen : by_item;
+    const auto number = static_cast<uint32_t>(r);
+    const std::vector<float> mean = means_of(axis).of(ratings.row(number), number);
+    return double{f_.rows(axis).row(r)[k]} - (mean.empty() ? 0.0f : mean[k]);
+  };
+  const auto norm = [&](Axis axis, size_t r) {
     double sum = 0;
-    for (size_t k = 0; k < dim; ++k) sum += double{m.row(r)[k]} * m.row(r)[k];
+    for (size_t k = 0; k < dim; ++k) sum += away(axis, r, k) * away(axis, r, k);
     return sum;
   };
   const auto penalties = [&](Axis axis, size_t r, uint64_t n) {
-    const double bias = f_.rows(axis).row(r)[f_.own(axis)];
-    return penalty(strength(), axis, n) * norm(f_.rows(axis), r) +
+    const double bias = away(axis, r, f_.own(axis));
+    return penalty(strength(), axis, n) * norm(axis, r) +
            (has_bias(config_, f_.implicit, axis) ? bias_penalty(axis) * bias * bias : 0);
   };
   std::vector<uint64_t> item_counts(f_.item.rows(), 0);
@@ -293,15 +364,39 @@ double Als::objective() const {
   return out;
 }
 
+const RowFeatures& Als::columns_of(Axis axis, const Ratings& ratings) const {
+  static const RowFeatures kNone;
+  if (!config_.columns) return kNone;
+  return axis == Axis::kUser ? ratings.user_features() : ratings.item_features();
+}
+
+FeaturesMemory Als::known_memory(Axis axis, const Ratings& ratings) const {
+  uint64_t rows = ratings.users().size(), others = ratings.items().size();
+  if (axis == Axis::kItem) std::swap(rows, others);
+  return memory_of(columns_of(axis, ratings), choices(ratings.implicit()),
+                   {.rows = rows,
+                    .others = others,
+                    .ratings = ratings.train().size(),
+                    .cols = static_cast<size_t>(config_.dim) + 2});
+}
+
 uint64_t Als::memory(const Ratings& ratings, const Job&) const {
   Als planned;
   planned.f_ = RatingFactors::planned(ratings, static_cast<size_t>(config_.dim));
+  uint64_t known = 0, passing = 0;
+  for (const Axis axis : {Axis::kUser, Axis::kItem}) {
+    const FeaturesMemory m = known_memory(axis, ratings);
+    if (m.features > 0) planned.means_of(axis).features = m.features;
+    known += m.kept;
+    passing = std::max(passing, m.passing + 2 * m.effects);  // the new B, and the one before
+  }
   MemorySum sum(config_.early_stop > 0 && ratings.held_out().size() > 0);
   planned.visit(sum);
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   const uint64_t width = static_cast<uint64_t>(config_.dim) + 2, gram = 4 * width * width;
   // The ratings by item; names of the model's own.
-  return sum.bytes() + 8 * ratings.train().size() + 32 * rows + 4 * gram + memory_of_all(ratings);
+  return sum.bytes() + 8 * ratings.train().size() + 32 * rows + 4 * gram + known + passing +
+         memory_of_all(ratings);
 }
 
 void Als::visit(Parts& parts) {
@@ -311,6 +406,10 @@ void Als::visit(Parts& parts) {
   parts.number("als.item_bias_penalty", item_bias_penalty_);
   parts.maybe("als.visits", visits_);
   parts.number("als.penalty", found_, Use::kOptional);
+  for (const Axis axis : {Axis::kUser, Axis::kItem}) {
+    means_of(axis).visit(parts, axis == Axis::kUser ? "known.user" : "known.item",
+                         f_.names(axis).size(), f_.names(other(axis)).size(), f_.dim + 2);
+  }
   for (const double x :
        {noise_, user_bias_penalty_, item_bias_penalty_, visits_.value_or(0), found_}) {
     parts.check(std::isfinite(x) && x >= 0, "the noise or a penalty is not a number of 0 or more");

@@ -4,18 +4,21 @@
 
 #include "models/als/config.h"
 #include "models/ratings/model.h"
+#include "models/ratings/row_means.h"
 
 namespace kith::als {
 
 class Als final : public RatingsModel {
  public:
   Section settings() override { return {"als", config_}; }
+  Wishes wishes() const override { return {.features = config_.columns}; }
   void visit(Parts& parts) override;
   std::vector<Fact> info() const override;
 
   // Read by the trainer and by tests.
   Config& config() { return config_; }
-  // What a sweep never raises: squared errors, weighted, and the penalties.
+  // What a sweep never raises, as long as what rows are drawn to stays as it is: squared errors,
+  // weighted, and the penalties.
   double objective() const;
 
  protected:
@@ -29,7 +32,8 @@ class Als final : public RatingsModel {
   void start(const Ratings& ratings, Start start, const Job& job) override;
   std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
   void finish(const Ratings& ratings, const Job& job) override;
-  RowProblem row_problem(Axis axis, size_t n) const override;
+  RowProblem row_problem(Axis axis, const Folding& row) const override;
+  void grow() override;
 
  private:
   friend class AlsTrainer;
@@ -43,7 +47,16 @@ class Als final : public RatingsModel {
     return axis == Axis::kUser ? user_bias_penalty_ : item_bias_penalty_;
   }
 
+  bool choices(bool implicit) const { return config_.choices.value_or(!implicit); }
+  const RowFeatures& columns_of(Axis axis, const Ratings& ratings) const;
+  FeaturesMemory known_memory(Axis axis, const Ratings& ratings) const;
+  RowMeans& means_of(Axis axis) { return axis == Axis::kUser ? user_means_ : item_means_; }
+  const RowMeans& means_of(Axis axis) const {
+    return axis == Axis::kUser ? user_means_ : item_means_;
+  }
+
   Config config_;
+  RowMeans user_means_, item_means_;  // what the penalties draw rows to
   double noise_ = 1;  // standard deviation of what biases leave; the unit of the penalty
   double user_bias_penalty_ = 0, item_bias_penalty_ = 0;
   std::optional<double> visits_;  // of a user, the mean; if items have biases of interactions

@@ -119,11 +119,14 @@ TEST(Bmf, ARowIsBetweenItsPriorAndItsRatings) {
   Scratch scratch(0);
   normal_equations(std::as_const(others).view(), 0, {columns, values}, scratch);
   float row = 0;
-  solve(hyper, noise, scratch, nullptr, &row);
+  solve(hyper, {}, noise, scratch, nullptr, &row);
   EXPECT_NEAR(row, (4 * -3 + right) / (4 + weights), 1e-5);
   normal_equations(std::as_const(others).view(), 0, {}, scratch);
-  solve(hyper, noise, scratch, nullptr, &row);
+  solve(hyper, {}, noise, scratch, nullptr, &row);
   EXPECT_NEAR(row, -3, 1e-5) << "nothing is known but the prior";
+  const std::vector<float> says{1.5f};
+  solve(hyper, says, noise, scratch, nullptr, &row);
+  EXPECT_NEAR(row, -1.5, 1e-5) << "and what the row's features say";
 }
 
 TEST(Bmf, AnyNumberOfThreadsGivesTheSameBits) {

@@ -13,6 +13,8 @@ struct Config {
   int burn_in = 30;
   int samples = 32;
   double noise_prior = 40;
+  bool choices = true;
+  bool columns = true;
   bool refit = true;
 
   static constexpr std::tuple fields{
@@ -32,6 +34,9 @@ struct Config {
             "as much as not; 0: all alike")
           .between(0, 1e9)
           .tuned(5, 200),
+      field("choices", &Config::choices,
+            "who rated what tells of both as well, whatever the rating"),
+      field("columns", &Config::columns, "learn from what other columns say of users and of items"),
       field("refit", &Config::refit,
             "after a third of the sweeps learn from the held-out ratings too"),
   };

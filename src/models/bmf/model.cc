@@ -32,6 +32,8 @@ void Bmf::start(const Ratings& ratings, Start, const Job& job) {
   noise_ = 1;
   kept_ = 0;
   hyper_.clear();
+  user_drawn_ = {};
+  item_drawn_ = {};
   const auto set = [&](Matrix& m, size_t rows, const std::vector<float>& bias, uint64_t stream) {
     m = Matrix(rows, rank() + 2);
     for (size_t r = 0; r < rows; ++r) {
@@ -147,7 +149,8 @@ std::vector<VectorGroup> Bmf::vectors(Side side) const {
 // The mean of what each sample says of the row. Its own weight is where its conditional mean stays
 // as it is: (nu + n) / (nu + alpha E sum w_k e^2). With x ~ N(., A^-1) the expectation is that of
 // the mean of x and, times alpha w, tr((A - diag(lambda)) A^-1) more.
-std::vector<float> Bmf::fold(Axis axis, Sparse::Row ratings, std::span<const double>) const {
+std::vector<float> Bmf::fold(Axis axis, const Folding& row_of) const {
+  const Sparse::Row& ratings = row_of.ratings;
   const size_t d = rank(), n = d + 1, block = d + 2, per = 4 * n + 1;
   std::vector<float> out(f_.dim + 2, 0.0f);
   out[f_.one(axis)] = 1;
@@ -178,12 +181,12 @@ std::vector<float> Bmf::fold(Axis axis, Sparse::Row ratings, std::span<const dou
     std::vector<float> row(n);
     const double noise = hyper_[(s + 1) * per - 1], nu = config_.noise_prior;
     double weight = 1;
-    solve(hyper, noise * weight, scratch, nullptr, row.data());
+    solve(hyper, {}, noise * weight, scratch, nullptr, row.data());
     for (int step = 0; step < kWeightSteps && nu > 0; ++step) {
       const double left = noise * squares_left(scratch, squares_of, row) +
                           (static_cast<double>(n) - spread_of(scratch, hyper.precision)) / weight;
       weight = (nu + static_cast<double>(ratings.size())) / (nu + left);
-      solve(hyper, noise * weight, scratch, nullptr, row.data());
+      solve(hyper, {}, noise * weight, scratch, nullptr, row.data());
     }
     out[weight_at(axis)] += static_cast<float>(weight / static_cast<double>(kept_));
     if (axis == Axis::kUser) {
@@ -205,6 +208,8 @@ void Bmf::finish(const Ratings&, const Job&) {
   now_user_ = Matrix();
   now_item_ = Matrix();
   user_mean_ = Matrix();
+  user_drawn_ = {};
+  item_drawn_ = {};
 }
 
 uint64_t Bmf::memory(const Ratings& ratings, const Job&) const {
@@ -216,7 +221,17 @@ uint64_t Bmf::memory(const Ratings& ratings, const Job&) const {
   // The sample that is drawn, and where it started; the means of what is kept, old and new.
   const uint64_t drawn = (3 * rows + ratings.users().size()) * padded(rank() + 2) * sizeof(float);
   const uint64_t all = ratings.train().size() + ratings.held_out().size();
-  return sum.bytes() + drawn + 40 * rows + 24 * all + memory_of_all(ratings);
+  const uint64_t taken = config_.refit ? all : ratings.train().size();
+  uint64_t known = 0, passing = 0;
+  for (const bool users : {true, false}) {
+    const uint64_t own = users ? ratings.users().size() : ratings.items().size();
+    const FeaturesMemory m =
+        memory_of(users ? ratings.user_features() : ratings.item_features(), config_.choices,
+                  {.rows = own, .others = rows - own, .ratings = taken, .cols = rank() + 1});
+    known += m.kept + 2 * m.effects;  // as it was before the sweep, too
+    passing = std::max(passing, m.passing);
+  }
+  return sum.bytes() + drawn + 40 * rows + 24 * all + known + passing + memory_of_all(ratings);
 }
 
 void Bmf::visit(Parts& parts) {
@@ -232,6 +247,14 @@ void Bmf::visit(Parts& parts) {
   parts.values("hyper", hyper_, kept_ * per, Use::kFixed);
   parts.matrix("now.user", now_user_, f_.users.size(), rank() + 2, Use::kRun);
   parts.matrix("now.item", now_item_, f_.items.size(), rank() + 2, Use::kRun);
+  const auto visit_drawn = [&](const std::string& name, Drawn& drawn) {
+    parts.matrix(name + ".effects", drawn.effects, Parts::kAny, rank() + 1, Use::kRun);
+    parts.values(name + ".betas", drawn.betas, Parts::kAny, Use::kRun);
+    const bool good = std::ranges::all_of(drawn.betas, [](double b) { return b > 0 && b < 1e300; });
+    parts.check(good, "the precision of a column is not a number above 0");
+  };
+  visit_drawn("now.user", user_drawn_);
+  visit_drawn("now.item", item_drawn_);
   for (const Axis axis : {Axis::kUser, Axis::kItem}) {
     const Matrix& rows = f_.rows(axis);
     bool good = true;

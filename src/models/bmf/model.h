@@ -7,6 +7,7 @@
 
 #include "models/bmf/config.h"
 #include "models/bmf/posterior.h"
+#include "models/bmf/prior.h"
 #include "models/ratings/model.h"
 
 namespace kith::bmf {
@@ -14,6 +15,7 @@ namespace kith::bmf {
 class Bmf final : public RatingsModel {
  public:
   Section settings() override { return {"bmf", config_}; }
+  Wishes wishes() const override { return {.features = config_.columns}; }
   void visit(Parts& parts) override;
   std::vector<VectorGroup> vectors(Side side) const override;  // of all samples, side by side
 
@@ -34,8 +36,7 @@ class Bmf final : public RatingsModel {
     return now_user_.rows() == f_.user.rows() && now_item_.rows() == f_.item.rows() &&
            f_.dim == samples_wanted() * (rank() + 2) + kExtras;
   }
-  std::vector<float> fold(Axis axis, Sparse::Row ratings,
-                          std::span<const double> gram) const override;
+  std::vector<float> fold(Axis axis, const Folding& row) const override;
   std::optional<double> learned_deviation(std::span<const float> user,
                                           std::span<const float> item) const override;
 
@@ -53,11 +54,12 @@ class Bmf final : public RatingsModel {
   size_t weight_at(Axis axis) const { return at(axis == Axis::kUser ? kUserWeight : kItemWeight); }
 
   Config config_;
-  double scale_ = 1;            // ratings are mean_ + scale_ * what is sampled
-  double noise_ = 1;            // precision of what is left, of the current sample
-  Matrix now_user_, now_item_;  // the current sample, [p, b, weight]
-  Matrix user_mean_;            // what is kept of it of users: mean [p, b], and what is open
-  uint64_t kept_ = 0;           // samples in the model's rows
+  double scale_ = 1;               // ratings are mean_ + scale_ * what is sampled
+  double noise_ = 1;               // precision of what is left, of the current sample
+  Matrix now_user_, now_item_;     // the current sample, [p, b, weight]
+  Drawn user_drawn_, item_drawn_;  // of it, too: what features say
+  Matrix user_mean_;               // what is kept of it of users: mean [p, b], and what is open
+  uint64_t kept_ = 0;              // samples in the model's rows
   std::vector<float> hyper_;  // of each kept sample: users' and items' precisions and means, noise
 };
 

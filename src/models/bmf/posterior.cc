@@ -31,7 +31,8 @@ double gamma(Rng& rng, double shape, double rate) {
   }
 }
 
-Hyper draw_hyper(const Matrix& rows, size_t dim, const std::vector<uint64_t>& counts, Rng& rng) {
+Hyper draw_hyper(const Matrix& rows, const Matrix& says, size_t dim,
+                 const std::vector<uint64_t>& counts, Rng& rng) {
   Hyper out;
   const size_t n = dim + 1;
   double known = 0;
@@ -40,8 +41,9 @@ Hyper draw_hyper(const Matrix& rows, size_t dim, const std::vector<uint64_t>& co
     double sum = 0, squares = 0;
     for (size_t r = 0; r < rows.rows(); ++r) {
       if (counts[r] == 0) continue;
-      sum += rows.row(r)[k];
-      squares += double{rows.row(r)[k]} * rows.row(r)[k];
+      const double x = rows.row(r)[k] - (says.rows() > 0 ? says.row(r)[k] : 0.0f);
+      sum += x;
+      squares += x * x;
     }
     const double mean = sum / (known + 1);
     const double spread = std::max(0.0, squares - (known + 1) * mean * mean);
@@ -51,12 +53,34 @@ Hyper draw_hyper(const Matrix& rows, size_t dim, const std::vector<uint64_t>& co
   return out;
 }
 
-void solve(const Hyper& hyper, double noise, Scratch& s, Rng* rng, float* row) {
+Hyper without_features(const Hyper& hyper, const Matrix& says,
+                       const std::vector<uint64_t>& counts) {
+  Hyper out = hyper;
+  if (says.rows() == 0) return out;
+  for (size_t k = 0; k < hyper.mean.size(); ++k) {
+    double sum = 0, squares = 0, known = 0;
+    for (size_t r = 0; r < says.rows(); ++r) {
+      if (counts[r] == 0) continue;
+      sum += says.row(r)[k];
+      squares += double{says.row(r)[k]} * says.row(r)[k];
+      ++known;
+    }
+    const double mean = sum / std::max(1.0, known);
+    const double variance = std::max(0.0, squares / std::max(1.0, known) - mean * mean);
+    out.mean[k] += mean;
+    out.precision[k] = 1 / (1 / hyper.precision[k] + variance);
+  }
+  return out;
+}
+
+void solve(const Hyper& hyper, std::span<const float> says, double noise, Scratch& s, Rng* rng,
+           float* row) {
   const size_t n = hyper.mean.size();
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j <= i; ++j) s.a[i * n + j] = noise * s.system.row(i)[j];
     s.a[i * n + i] += hyper.precision[i];
-    s.b[i] = hyper.precision[i] * hyper.mean[i] + noise * s.right.row(0)[i];
+    const double mean = hyper.mean[i] + (says.empty() ? 0.0f : says[i]);
+    s.b[i] = hyper.precision[i] * mean + noise * s.right.row(0)[i];
   }
   if (!cholesky(s.a, n)) return;
   solve_lower(s.a, n, s.b);

@@ -26,11 +26,18 @@ double normal(Rng& rng);
 double gamma(Rng& rng, double shape, double rate);
 
 // Of coordinates that have been drawn: precision ~ Gamma, mean ~ N, with the vague priors of libFM
-// (1 observation's worth). Rows without ratings do not count.
-Hyper draw_hyper(const Matrix& rows, size_t dim, const std::vector<uint64_t>& counts, Rng& rng);
+// (1 observation's worth). Rows without ratings do not count. `says`: what else is known says of
+// the rows (prior.h), which is taken off them; it may be empty.
+Hyper draw_hyper(const Matrix& rows, const Matrix& says, size_t dim,
+                 const std::vector<uint64_t>& counts, Rng& rng);
 
-// A row from its normal equations in `s`; `noise` is alpha w. Without `rng` its mean.
-void solve(const Hyper& hyper, double noise, Scratch& s, Rng* rng, float* row);
+// The same of a row that nothing else is known of, where something is known of the others.
+Hyper without_features(const Hyper& hyper, const Matrix& says, const std::vector<uint64_t>& counts);
+
+// A row from its normal equations in `s`; `noise` is alpha w. Without `rng` its mean. `says` may be
+// empty.
+void solve(const Hyper& hyper, std::span<const float> says, double noise, Scratch& s, Rng* rng,
+           float* row);
 
 // What a row x leaves of the ratings behind the normal equations: sum w_k (t - f . x)^2, where
 // `squares` is sum w_k t^2.

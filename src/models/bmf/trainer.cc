@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
@@ -27,6 +28,12 @@ std::vector<double> mean_squares(const Matrix& rows, size_t dim) {
   return out;
 }
 
+std::span<const float> said_of(const Matrix& says, size_t row) {
+  return says.rows() > 0 ? says.row(row) : std::span<const float>();
+}
+
+Drawn copy_of(const Drawn& drawn) { return {drawn.effects.copy(), drawn.betas}; }
+
 std::vector<uint64_t> counts_of(const Sparse& a) {
   std::vector<uint64_t> out(a.rows());
   for (uint32_t r = 0; r < a.rows(); ++r) out[r] = a.row(r).size();
@@ -41,6 +48,7 @@ class BmfTrainer final : public RatingsTrainer {
       : RatingsTrainer(model, ratings, job), m_(model) {
     take(model.state().block >= turn() ? merged(ratings.train(), ratings.held_out())
                                        : ratings.train());
+    for (const Axis axis : {Axis::kUser, Axis::kItem}) take_drawn(axis);
     for (int t = 0; t < job.threads(); ++t) scratch_.emplace_back(m_.rank());
   }
 
@@ -55,16 +63,17 @@ class BmfTrainer final : public RatingsTrainer {
       m_.hyper_.clear();
     }
     Matrix user = m_.now_user_.copy(), item = m_.now_item_.copy();
+    Drawn user_drawn = copy_of(m_.user_drawn_), item_drawn = copy_of(m_.item_drawn_);
     const double noise = m_.noise_;
     Rng rng(job_.seed ^ 0x6879706572, epoch);
     Hyper users, items;
     double errors = 0;
     try {
-      users = draw_hyper(m_.now_user_, m_.rank(), user_counts_, rng);
+      users = draw_prior(Axis::kUser, epoch, rng);
       sweep(Axis::kUser, epoch, users);
-      items = draw_hyper(m_.now_item_, m_.rank(), item_counts_, rng);
+      items = draw_prior(Axis::kItem, epoch, rng);
       errors = sweep(Axis::kItem, epoch, items);
-      const auto n = static_cast<double>(by_user_.size());
+      const auto n = static_cast<double>(user_.ratings.size());
       m_.noise_ = gamma(rng, (n + 1) / 2, (errors + 1) / 2);
       if (!std::isfinite(m_.noise_)) {
         throw fault(ErrorKind::kDiverged, "the noise is not finite in epoch {}", epoch + 1);
@@ -73,15 +82,19 @@ class BmfTrainer final : public RatingsTrainer {
     } catch (...) {
       m_.now_user_ = std::move(user);
       m_.now_item_ = std::move(item);
+      m_.user_drawn_ = std::move(user_drawn);
+      m_.item_drawn_ = std::move(item_drawn);
       m_.noise_ = noise;
+      for (const Axis axis : {Axis::kUser, Axis::kItem}) side(axis).says = Matrix();
       throw;
     }
     if (due(epoch)) {
-      m_.keep_sample(users, items);
+      m_.keep_sample(without_features(users, user_.says, user_.counts),
+                     without_features(items, item_.says, item_.counts));
     } else if (epoch < first(epoch)) {
       follow_current();
     }
-    sum.add(errors, by_user_.size());
+    sum.add(errors, user_.ratings.size());
     return {1};
   }
 
@@ -91,12 +104,53 @@ class BmfTrainer final : public RatingsTrainer {
   }
 
  private:
+  // One axis of the ratings, and what is known of its rows besides.
+  struct Known {
+    Sparse ratings;
+    std::vector<uint64_t> counts;
+    std::optional<RowPrior> prior;
+    Matrix says;  // what the prior says of each row, as it was drawn last; empty without one
+  };
+  Known& side(Axis axis) { return axis == Axis::kUser ? user_ : item_; }
+  Drawn& drawn(Axis axis) { return axis == Axis::kUser ? m_.user_drawn_ : m_.item_drawn_; }
+  Matrix& now(Axis axis) { return axis == Axis::kUser ? m_.now_user_ : m_.now_item_; }
+
   void take(Sparse a) {
     for (float& v : a.value) v = static_cast<float>((v - m_.f_.mean) / m_.scale_);
-    by_user_ = std::move(a);
-    by_item_ = transposed(by_user_);
-    user_counts_ = counts_of(by_user_);
-    item_counts_ = counts_of(by_item_);
+    user_.ratings = std::move(a);
+    item_.ratings = transposed(user_.ratings);
+    user_.counts = counts_of(user_.ratings);
+    item_.counts = counts_of(item_.ratings);
+    const auto set = [&](Known& to, const RowFeatures& columns) {
+      RowFeatures all = m_.config_.choices ? with_choices(columns, to.ratings) : columns;
+      if (all.columns() > 0) to.prior.emplace(std::move(all), to.counts);
+      to.says = Matrix();
+    };
+    set(user_, ratings_.user_features());
+    set(item_, ratings_.item_features());
+  }
+
+  // Where the chain starts, or goes on.
+  void take_drawn(Axis axis) {
+    Known& known = side(axis);
+    if (!known.prior) return;
+    const size_t cols = m_.rank() + 1;
+    if (m_.state().block == 0) drawn(axis) = known.prior->start(cols);
+    if (known.prior->fits(drawn(axis), cols)) return;
+    throw fault(ErrorKind::kInput,
+                "the checkpoint lacks what is needed to go on; start anew without --resume");
+  }
+
+  // Means and precisions of one side, and what its features say, given its rows.
+  Hyper draw_prior(Axis axis, uint64_t epoch, Rng& rng) {
+    Known& known = side(axis);
+    if (known.prior && known.says.rows() == 0) known.says = known.prior->says(drawn(axis), job_);
+    Hyper out = draw_hyper(now(axis), known.says, m_.rank(), known.counts, rng);
+    if (!known.prior) return out;
+    const uint64_t stream = (2 * epoch + (axis == Axis::kItem)) * 0x100000000;
+    known.prior->draw(now(axis), out, job_.seed ^ 0x7072696f72, stream, job_, drawn(axis));
+    known.says = known.prior->says(drawn(axis), job_);
+    return out;
   }
 
   // The sweep from which on the held-out ratings are learned from as well: after a third of them
@@ -117,9 +171,9 @@ class BmfTrainer final : public RatingsTrainer {
 
   // Every row of one side, each from its own random stream. Returns the squared errors left.
   double sweep(Axis axis, uint64_t epoch, const Hyper& hyper) {
-    const Sparse& rows = axis == Axis::kUser ? by_user_ : by_item_;
-    Matrix& own = axis == Axis::kUser ? m_.now_user_ : m_.now_item_;
-    const Matrix& others = axis == Axis::kUser ? m_.now_item_ : m_.now_user_;
+    const Sparse& rows = side(axis).ratings;
+    const Matrix &says = side(axis).says, &others = now(other(axis));
+    Matrix& own = now(axis);
     const size_t n = m_.rank() + 1;
     const uint64_t per =
         std::max<uint64_t>(1, kShard * rows.rows() / (rows.size() + rows.rows() + 1));
@@ -129,14 +183,17 @@ class BmfTrainer final : public RatingsTrainer {
       Scratch& scratch = scratch_[worker];
       for (uint64_t r = s * per; r < std::min<uint64_t>(rows.rows(), (s + 1) * per); ++r) {
         const auto row = rows.row(static_cast<uint32_t>(r));
+        const auto said = said_of(says, r);
         float* const x = own.view().row(r);
-        if (row.size() == 0) {  // nothing is known of it but what it is like on the whole
-          for (size_t k = 0; k < n; ++k) x[k] = static_cast<float>(hyper.mean[k]);
+        if (row.size() == 0) {  // nothing is known of it but what such rows are like
+          for (size_t k = 0; k < n; ++k) {
+            x[k] = static_cast<float>(hyper.mean[k]) + (said.empty() ? 0.0f : said[k]);
+          }
           continue;
         }
         const double squares = normal_equations(others.view(), m_.rank(), row, scratch);
         Rng rng(job_.seed, (2 * epoch + (axis == Axis::kItem)) * 0x100000000 + r);
-        solve(hyper, m_.noise_ * x[n], scratch, &rng, x);
+        solve(hyper, said, m_.noise_ * x[n], scratch, &rng, x);
         const double left = squares_left(scratch, squares, {x, n});
         const double nu = m_.config_.noise_prior, count = static_cast<double>(row.size());
         if (nu > 0) {
@@ -154,15 +211,15 @@ class BmfTrainer final : public RatingsTrainer {
   // same on average, and less noise (Rao and Blackwell). What this leaves open is kept beside it.
   void take_means(const Hyper& hyper) {
     const std::vector<double> squares = mean_squares(m_.now_item_, m_.rank());
-    const uint64_t per = 64, rows = by_user_.rows();
+    const uint64_t per = 64, rows = user_.ratings.rows();
     Matrix means(rows, m_.rank() + 2);
     for_each_shard(job_, (rows + per - 1) / per, [&](size_t s, size_t worker) {
       for (uint64_t r = s * per; r < std::min(rows, (s + 1) * per); ++r) {
         float* const x = means.view().row(r);
         normal_equations(std::as_const(m_.now_item_).view(), m_.rank(),
-                         by_user_.row(static_cast<uint32_t>(r)), scratch_[worker]);
+                         user_.ratings.row(static_cast<uint32_t>(r)), scratch_[worker]);
         const float weight = m_.now_user_.row(r)[m_.rank() + 1];
-        solve(hyper, m_.noise_ * weight, scratch_[worker], nullptr, x);
+        solve(hyper, said_of(user_.says, r), m_.noise_ * weight, scratch_[worker], nullptr, x);
         x[m_.rank() + 1] = static_cast<float>(spread_of(scratch_[worker], squares));
       }
     });
@@ -198,8 +255,7 @@ class BmfTrainer final : public RatingsTrainer {
   }
 
   Bmf& m_;
-  Sparse by_user_, by_item_;
-  std::vector<uint64_t> user_counts_, item_counts_;
+  Known user_, item_;
   std::vector<Scratch> scratch_;
 };
 

@@ -127,9 +127,9 @@ double Mf::link(double score) const {
   return f_.low + share * (f_.high - f_.low);
 }
 
-RowProblem Mf::row_problem(Axis, size_t n) const {
+RowProblem Mf::row_problem(Axis, const Folding& row) const {
   RowProblem out{};
-  const auto count = static_cast<double>(n);
+  const auto count = static_cast<double>(row.ratings.size());
   out.biases = config_.biases;
   out.penalty = penalty() * scale_ * count;
   out.bias_penalty = config_.bias_penalty * count + 1;
@@ -138,10 +138,11 @@ RowProblem Mf::row_problem(Axis, size_t n) const {
 
 // Losses with a closed form, or near one, take it. Of the others, steps on this row alone: the
 // other rows are put back before each pass.
-std::vector<float> Mf::fold(Axis axis, Sparse::Row ratings, std::span<const double> gram) const {
+std::vector<float> Mf::fold(Axis axis, const Folding& row_of) const {
+  const Sparse::Row& ratings = row_of.ratings;
   const Loss loss = this->loss();
   if (is_of_differences(loss) || ratings.size() == 0) {
-    return RatingsModel::fold(axis, ratings, gram);
+    return RatingsModel::fold(axis, row_of);
   }
   const Matrix& known = f_.rows(other(axis));
   const size_t dim = f_.dim, width = padded(dim), own = f_.own(axis), theirs = f_.one(axis);
@@ -156,7 +157,7 @@ std::vector<float> Mf::fold(Axis axis, Sparse::Row ratings, std::span<const doub
       noise.push_back(static_cast<uint32_t>(rows.size()));
       rows.push_back(row);
     }
-    if (noise.empty()) return RatingsModel::fold(axis, ratings, gram);
+    if (noise.empty()) return RatingsModel::fold(axis, row_of);
   }
   Matrix one(1, row_width(dim)), others(rows.size(), row_width(dim));
   std::vector<Entry> steps;

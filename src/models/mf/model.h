@@ -25,9 +25,8 @@ class Mf final : public RatingsModel {
   std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
   void finish(const Ratings& ratings, const Job& job) override;
   bool can_go_on() const override { return working(); }
-  std::vector<float> fold(Axis axis, Sparse::Row ratings,
-                          std::span<const double> gram) const override;
-  RowProblem row_problem(Axis axis, size_t n) const override;
+  std::vector<float> fold(Axis axis, const Folding& row) const override;
+  RowProblem row_problem(Axis axis, const Folding& row) const override;
   double link(double score) const override;
 
  private:

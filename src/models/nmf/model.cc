@@ -240,7 +240,8 @@ void Nmf::finish(const Ratings& learned_from, const Job&) {
   }
 }
 
-std::vector<float> Nmf::fold(Axis axis, Sparse::Row ratings, std::span<const double>) const {
+std::vector<float> Nmf::fold(Axis axis, const Folding& row_of) const {
+  const Sparse::Row& ratings = row_of.ratings;
   const Matrix& own = f_.rows(axis);
   Matrix row(1, f_.dim + 2);
   row.row(0)[f_.one(axis)] = 1;

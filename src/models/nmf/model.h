@@ -30,8 +30,7 @@ class Nmf final : public CompletionModel {
   void start(const Ratings& ratings, Start start, const Job& job) override;
   std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
   void finish(const Ratings& ratings, const Job& job) override;
-  std::vector<float> fold(Axis axis, Sparse::Row ratings,
-                          std::span<const double> gram) const override;
+  std::vector<float> fold(Axis axis, const Folding& row) const override;
   // What was not rated may be anything down to 0 if zero is what it stands for.
   double link(double score) const override { return zero_ ? score : RatingsModel::link(score); }
 

@@ -78,7 +78,7 @@ void CompletionModel::set_fold_in(double noise) {
   item_penalty_ = penalty(f_.item);
 }
 
-RowProblem CompletionModel::row_problem(Axis axis, size_t) const {
+RowProblem CompletionModel::row_problem(Axis axis, const Folding&) const {
   RowProblem out{};
   out.biases = biases();
   out.penalty = axis == Axis::kUser ? user_penalty_ : item_penalty_;

@@ -26,7 +26,7 @@ class CompletionModel : public RatingsModel {
   // Ridge penalties for folding in: the noise in units of how much the coordinates of a trained row
   // vary. `noise`: the mean squared error that training left.
   void set_fold_in(double noise);
-  RowProblem row_problem(Axis axis, size_t n) const override;
+  RowProblem row_problem(Axis axis, const Folding& row) const override;
 
   uint64_t rank_ = 0;
   double user_penalty_ = 0, item_penalty_ = 0;  // of |p|^2 and |q|^2 when folding in

@@ -57,7 +57,7 @@ std::optional<double> RatingsModel::learned_deviation(std::span<const float>,
 // --- Folding in ---
 
 std::vector<float> RatingsModel::fold_in(Axis axis, Sparse::Row ratings) const {
-  return scoring(axis, fold_normalised(axis, ratings, gram_for(axis)));
+  return scoring(axis, fold_normalised(axis, {ratings, gram_for(axis), {}}));
 }
 
 std::vector<std::vector<float>> RatingsModel::fold_in_each(Axis axis, Sparse::Row ratings) const {
@@ -65,14 +65,14 @@ std::vector<std::vector<float>> RatingsModel::fold_in_each(Axis axis, Sparse::Ro
   std::vector<std::vector<float>> out;
   for (size_t k = 0; k < ratings.size(); ++k) {
     const Sparse::Row one{ratings.columns.subspan(k, 1), ratings.values.subspan(k, 1)};
-    out.push_back(scoring(axis, fold_normalised(axis, one, gram)));
+    out.push_back(scoring(axis, fold_normalised(axis, {one, gram, {}})));
   }
   return out;
 }
 
 // Of the other axis, if what was not observed counts.
 std::vector<double> RatingsModel::gram_for(Axis axis) const {
-  return row_problem(axis, 0).unobserved > 0 ? f_.gram(other(axis)) : std::vector<double>();
+  return row_problem(axis, {}).unobserved > 0 ? f_.gram(other(axis)) : std::vector<double>();
 }
 
 std::vector<float> RatingsModel::scoring(Axis axis, Folded folded) const {
@@ -84,9 +84,9 @@ std::vector<float> RatingsModel::scoring(Axis axis, Folded folded) const {
 
 // The moments are those of the row's own ratings: of users as they were given, of items of what the
 // users' shifts leave of them.
-RatingsModel::Folded RatingsModel::fold_normalised(Axis axis, Sparse::Row ratings,
-                                                   std::span<const double> gram) const {
-  if (f_.shifts.empty()) return {fold(axis, ratings, gram), {}};
+RatingsModel::Folded RatingsModel::fold_normalised(Axis axis, const Folding& row) const {
+  if (f_.shifts.empty()) return {fold(axis, row), {}};
+  const Sparse::Row& ratings = row.ratings;
   std::vector<double> values(ratings.values.begin(), ratings.values.end());
   const Shifts& own = f_.shifts_of(axis);
   const Shifts& others = f_.shifts_of(other(axis));
@@ -102,16 +102,15 @@ RatingsModel::Folded RatingsModel::fold_normalised(Axis axis, Sparse::Row rating
     }
   }
   const std::vector<float> left(values.begin(), values.end());
-  return {fold(axis, {ratings.columns, left}, gram), shift};
+  return {fold(axis, {{ratings.columns, left}, row.gram, row.number}), shift};
 }
 
-std::vector<float> RatingsModel::fold(Axis axis, Sparse::Row ratings,
-                                      std::span<const double> gram) const {
-  RowProblem problem = row_problem(axis, ratings.size());
+std::vector<float> RatingsModel::fold(Axis axis, const Folding& row) const {
+  RowProblem problem = row_problem(axis, row);
   problem.dim = f_.dim;
   problem.own = f_.own(axis);
-  problem.gram = gram;
-  return solve_row(problem, f_.rows(other(axis)), f_.mean, ratings);
+  problem.gram = row.gram;
+  return solve_row(problem, f_.rows(other(axis)), f_.mean, row.ratings);
 }
 
 // --- Updating ---
@@ -153,6 +152,7 @@ Updated RatingsModel::update(const Dataset& data, const Context& context) {
   f_.users = more.users();
   f_.items = more.items();
   f_.grow_rows();
+  grow();
   out.solved = solve_all(more, known_items, context);
   f_.shifts.users.find_typical();
   f_.shifts.items.find_typical();
@@ -197,7 +197,7 @@ void RatingsModel::solve_rows(Axis axis, std::span<const uint32_t> numbers, cons
   for_each_shard(context, (numbers.size() + kShard - 1) / kShard, [&](size_t s) {
     const size_t first = s * kShard;
     for (const uint32_t n : numbers.subspan(first, std::min(kShard, numbers.size() - first))) {
-      const Folded folded = fold_normalised(axis, ratings.row(n), gram);
+      const Folded folded = fold_normalised(axis, {ratings.row(n), gram, n});
       std::ranges::copy(folded.row, f_.rows(axis).row(n).begin());
       if (!f_.shifts_of(axis).empty()) f_.shifts_of(axis).set(n, folded.shift);
     }

@@ -69,10 +69,16 @@ class RatingsModel : public Learns<Ratings>, public HasVectors, public Ranks, pu
   virtual bool can_go_on() const { return true; }
   // Folding in, as the model has learned: a row for ratings in its unit, with the rows of the other
   // axis as they are. By default the closed form of row_problem(), with the Gram matrix of those.
-  virtual std::vector<float> fold(Axis axis, Sparse::Row ratings,
-                                  std::span<const double> gram) const;
-  // How that weighs: everything of RowProblem but dim, own and gram, for a row of n ratings.
-  virtual RowProblem row_problem(Axis /*axis*/, size_t /*n*/) const { return {}; }
+  struct Folding {
+    Sparse::Row ratings;
+    std::span<const double> gram;
+    std::optional<uint32_t> number;  // of a row that is known
+  };
+  virtual std::vector<float> fold(Axis axis, const Folding& row) const;
+  // How that weighs: everything of RowProblem but dim, own and gram.
+  virtual RowProblem row_problem(Axis /*axis*/, const Folding& /*row*/) const { return {}; }
+  // More users and items than before, as the names say.
+  virtual void grow() {}
   // What a score says of a rating: by default itself, within the range of the ratings.
   virtual double link(double score) const;
   // deviation() of the rows as they were learned, in the unit of what was learned.
@@ -87,7 +93,7 @@ class RatingsModel : public Learns<Ratings>, public HasVectors, public Ranks, pu
     Shift shift;
   };
   std::vector<double> gram_for(Axis axis) const;
-  Folded fold_normalised(Axis axis, Sparse::Row ratings, std::span<const double> gram) const;
+  Folded fold_normalised(Axis axis, const Folding& row) const;
   std::vector<float> scoring(Axis axis, Folded folded) const;
   void solve_rows(Axis axis, std::span<const uint32_t> numbers, const Sparse& ratings,
                   const Context& context);

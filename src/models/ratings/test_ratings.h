@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <random>
@@ -63,6 +64,81 @@ struct Planted {
     }
     return Ratings::of(numbered(users, "u"), numbered(items, "i"), std::move(train),
                        std::move(held));
+  }
+};
+
+// A feature for each group, and row r in group r % groups.
+inline RowFeatures grouped(uint32_t rows, uint32_t groups) {
+  RowFeatures out;
+  out.features.columns = groups;
+  for (uint32_t r = 0; r < rows; ++r) {
+    out.features.column.push_back(r % groups);
+    out.features.value.push_back(1);
+    out.features.offsets.push_back(r + 1);
+  }
+  out.ends = {groups};
+  out.names = {"group"};
+  out.types = {"category"};
+  return out;
+}
+
+// Rows that are what their group is, of which few ratings are seen.
+struct Grouped {
+  uint32_t users = 200, items = 120, groups = 6;
+  double share = 0.06;
+  std::vector<Rating> rest{};
+
+  Ratings ratings(bool features, double holdout = 0) {
+    std::mt19937 rng(4);
+    std::normal_distribution<float> normal;
+    std::uniform_real_distribution<double> uniform;
+    std::vector<std::array<float, 2>> user(users), group(groups);
+    for (auto& v : user) v = {normal(rng), normal(rng)};
+    for (auto& v : group) v = {normal(rng), normal(rng)};
+    std::vector<Rating> train, held;
+    rest.clear();
+    for (uint32_t u = 0; u < users; ++u) {
+      for (uint32_t i = 0; i < items; ++i) {
+        const auto& q = group[i % groups];
+        const float value = 3 + user[u][0] * q[0] + user[u][1] * q[1];
+        // The last items are never rated.
+        if (i + groups >= items || uniform(rng) >= share) {
+          rest.push_back({u, i, value});
+        } else {
+          (uniform(rng) < holdout ? held : train).push_back({u, i, value + 0.3f * normal(rng)});
+        }
+      }
+    }
+    Ratings out =
+        Ratings::of(numbered(users, "u"), numbered(items, "i"), std::move(train), std::move(held));
+    if (features) out.set_features({}, grouped(items, groups));
+    return out;
+  }
+};
+
+// People rate what they like: who rated an item tells its kind.
+struct Choosy {
+  uint32_t users = 160, items = 160;
+  std::vector<Rating> rest{};
+
+  Ratings ratings() {
+    std::mt19937 rng(8);
+    std::normal_distribution<float> normal;
+    std::uniform_real_distribution<double> uniform;
+    std::vector<Rating> train;
+    rest.clear();
+    for (uint32_t u = 0; u < users; ++u) {
+      for (uint32_t i = 0; i < items; ++i) {
+        const bool likes = u % 2 == i % 2;
+        const float value = likes ? 4.0f : 2.0f;
+        if (uniform(rng) < (likes ? 0.1 : 0.02)) {
+          train.push_back({u, i, value + normal(rng)});
+        } else {
+          rest.push_back({u, i, value});
+        }
+      }
+    }
+    return Ratings::of(numbered(users, "u"), numbered(items, "i"), std::move(train));
   }
 };
 
