@@ -173,6 +173,7 @@ inline std::string text_with_oddities() {
   for (int i = 0; i < 20; ++i) {
     out += "The ship, THE Sail: a wave of unpronounceablelongwordswithoutend\n";
     out += "once caf\xff caf\xe9 caf\xe9 and oven\n";
+    out += "a na\xc3\xafve and a nai\xcc\x88ve ship\n";  // two spellings of one word
   }
   return out + "hapax legomenon ship\ntwice twice ship\n";
 }

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/rng.h"
 #include "data/holdout.h"
+#include "data/text/numbering.h"
 #include "data/text/stream_builder.h"
 #include "data/text/tokenizer.h"
 #include "data/text/word_counter.h"
@@ -122,51 +123,6 @@ class Collector {
   std::unique_ptr<Tokenizer> tokenizer_;
   std::vector<uint32_t> ids_;
 };
-
-// Numbers of the new words to keep, most frequent first, ties in order of bytes.
-std::vector<uint32_t> choose_words(const WordCounter& counter, const CorpusOptions& options,
-                                   size_t base_size) {
-  std::vector<uint32_t> chosen;
-  for (size_t n = base_size; n < counter.size(); ++n) {
-    if (counter.count_of(n) >= static_cast<uint64_t>(options.min_count)) {
-      chosen.push_back(static_cast<uint32_t>(n));
-    }
-  }
-  std::sort(chosen.begin(), chosen.end(), [&](uint32_t a, uint32_t b) {
-    const uint64_t count_a = counter.count_of(a), count_b = counter.count_of(b);
-    return count_a != count_b ? count_a > count_b : counter.word(a) < counter.word(b);
-  });
-  if (options.max_vocab) {
-    const auto most = static_cast<size_t>(*options.max_vocab);
-    chosen.resize(std::min(chosen.size(), most - std::min(most, base_size)));
-  }
-  return chosen;
-}
-
-struct Numbering {
-  Vocabulary vocabulary;
-  std::vector<uint32_t> final_numbers;  // by provisional number
-  uint64_t kept = 0, types = 0;         // words of the text in the vocabulary; distinct words
-};
-
-// Words of the base are the counter's first and keep their numbers.
-Numbering number_words(const WordCounter& counter, const CorpusOptions& options,
-                       const Vocabulary* base) {
-  const size_t base_size = base ? base->words.size() : 0;
-  const std::vector<uint32_t> chosen = choose_words(counter, options, base_size);
-  Numbering out;
-  out.final_numbers.assign(counter.size(), StreamBuilder::kDropped);
-  out.vocabulary.words.reserve(base_size + chosen.size());
-  const auto keep = [&](size_t number, uint64_t count_before) {
-    out.final_numbers[number] = out.vocabulary.words.add(counter.word(number));
-    out.vocabulary.counts.push_back(count_before + counter.count_of(number));
-    out.kept += counter.count_of(number);
-  };
-  for (size_t n = 0; n < base_size; ++n) keep(n, base->counts[n]);
-  for (const uint32_t n : chosen) keep(n, 0);
-  for (size_t n = 0; n < counter.size(); ++n) out.types += counter.count_of(n) > 0;
-  return out;
-}
 
 void check_enough(const Numbering& numbering, const Collector& collector,
                   const CorpusOptions& options, const std::string& where) {

@@ -24,6 +24,7 @@ struct CorpusOptions {
   int64_t min_count = 5;
   std::optional<int64_t> max_vocab{};
   int64_t max_word = 1000;
+  bool nfc = true;
   TextEncoding encoding = TextEncoding::kUtf8;
   InvalidUtf8 invalid_utf8 = InvalidUtf8::kReplace;
   std::optional<double> holdout{};
@@ -39,6 +40,8 @@ struct CorpusOptions {
           .automatic("all")
           .formerly("max-vocab", 0),
       field("max-word", &CorpusOptions::max_word, "drop words of more bytes").between(1, 1e6),
+      field("nfc", &CorpusOptions::nfc,
+            "words that differ in how accents are stored (Unicode's NFC) are one"),
       field("encoding", &CorpusOptions::encoding, "of the text, unless a byte-order mark tells"),
       field("invalid-utf8", &CorpusOptions::invalid_utf8,
             "bytes that are not UTF-8: replace by U+FFFD, drop the word, or stop"),
