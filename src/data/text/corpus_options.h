@@ -15,7 +15,7 @@ namespace kith {
 
 enum class Tokens {
   kSpaces,  // what white space separates is a word, as it stands
-  kWords,   // runs of letters, marks and digits (and apostrophes inside), in lower case
+  kWords,   // runs of letters, marks and digits (and apostrophes inside), in lower case; emoji
 };
 enum class InvalidUtf8 { kReplace, kDrop, kError };
 
@@ -25,13 +25,14 @@ struct CorpusOptions {
   std::optional<int64_t> max_vocab{};
   int64_t max_word = 1000;
   bool nfc = true;
-  TextEncoding encoding = TextEncoding::kUtf8;
   InvalidUtf8 invalid_utf8 = InvalidUtf8::kReplace;
   std::optional<double> holdout{};
+  TextEncoding encoding = TextEncoding::kUtf8;
+  bool emoji = true;  // for callers: without them `words` are those of version 0.1
 
   static constexpr std::tuple fields{
       field("tokens", &CorpusOptions::tokens,
-            "what a word is: split at spaces, or lower-case runs of letters and digits")
+            "what a word is: split at spaces, or lower-case runs of letters and digits, and emoji")
           .automatic("spaces"),
       field("min-count", &CorpusOptions::min_count, "drop words that occur less often")
           .between(1, 1e15),
