@@ -58,13 +58,14 @@ class Corpus::Input {
     return paths_.size() == 1 ? first : fmt::format("{} and {} more", first, paths_.size() - 1);
   }
 
-  void feed(Tokenizer& tokenizer) {
+  void feed(Tokenizer& tokenizer, TextLook& look) {
     uint64_t reported = 0;
     for (size_t i = 0; i < paths_.size(); ++i) {
       const auto source = given_ ? std::move(given_) : open_text(paths_[i], encoding_);
       tokenizer.begin_file(name_of(i));
       for (auto piece = source->next(); !piece.empty(); piece = source->next()) {
         tokenizer.feed(piece);
+        look.see(piece);
         const uint64_t bytes = tokenizer.counts().bytes;
         if (!on_read_ || bytes - reported < kReportEvery) continue;
         reported = bytes;
@@ -125,7 +126,7 @@ class Collector {
 };
 
 void check_enough(const Numbering& numbering, const Collector& collector,
-                  const CorpusOptions& options, const std::string& where) {
+                  const CorpusOptions& options, const TextLook& look, const std::string& where) {
   if (collector.counts().words == 0) {
     throw fault(ErrorKind::kInput, "{}: no words in {} bytes; give a text file with words in it",
                 where, collector.counts().bytes);
@@ -134,18 +135,20 @@ void check_enough(const Numbering& numbering, const Collector& collector,
   uint64_t largest = 0;
   const WordCounter& counter = collector.counter();
   for (size_t n = 0; n < counter.size(); ++n) largest = std::max(largest, counter.count_of(n));
+  const std::string unspaced = look.unspaced_hint();  // whole sentences are rare
   if (numbering.types == 0) {
     throw fault(ErrorKind::kInput,
-                "{}: all {} words were dropped ({} over {} bytes, {} not UTF-8); see --max-word, "
-                "--tokens and --invalid-utf8",
-                where, collector.counts().words, collector.counts().too_long, options.max_word,
-                collector.counts().invalid_utf8);
+                "{}: all {} words were dropped ({} over {} bytes, {} not UTF-8); {}", where,
+                collector.counts().words, collector.counts().too_long, options.max_word,
+                collector.counts().invalid_utf8,
+                unspaced.empty() ? "see --max-word, --tokens and --invalid-utf8" : unspaced);
   }
   throw fault(ErrorKind::kInput,
               "{}: {} of {} distinct words remain, and training needs 2; the most frequent occurs "
-              "{} and --min-count is {}, so lower --min-count or give more text",
+              "{} and --min-count is {}{}",
               where, numbering.kept == 0 ? 0 : numbering.vocabulary.words.size(), numbering.types,
-              count_of(largest, "time"), options.min_count);
+              count_of(largest, "time"), options.min_count,
+              unspaced.empty() ? ", so lower --min-count or give more text" : "; " + unspaced);
 }
 
 uint64_t fingerprint_of(const Vocabulary& vocabulary, uint64_t stream) {
@@ -197,9 +200,10 @@ Corpus Corpus::read(const std::vector<std::string>& paths, const CorpusOptions& 
 }
 
 Corpus Corpus::read(std::unique_ptr<ByteSource> source, const std::string& name,
-                    const CorpusOptions& options, const std::string& scratch_folder) {
+                    const CorpusOptions& options, const std::string& scratch_folder,
+                    const Vocabulary* base) {
   Input input(std::move(source), name);
-  return read(input, options, scratch_folder, nullptr);
+  return read(input, options, scratch_folder, base);
 }
 
 Corpus Corpus::read(Input& input, const CorpusOptions& options, const std::string& scratch_folder,
@@ -209,10 +213,10 @@ Corpus Corpus::read(Input& input, const CorpusOptions& options, const std::strin
   if (base) {
     for (size_t i = 0; i < base->words.size(); ++i) collector.counter().add(base->words[i]);
   }
-  input.feed(collector.tokenizer());
+  input.feed(collector.tokenizer(), corpus.look_);
   collector.finish();
   Numbering numbering = number_words(collector.counter(), options, base);
-  check_enough(numbering, collector, options, input.name());
+  check_enough(numbering, collector, options, corpus.look_, input.name());
   collector.forget_words();
   corpus.options_ = options;
   corpus.goes_on_ = base != nullptr;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 
@@ -20,6 +21,7 @@ enum class Tokens {
 enum class InvalidUtf8 { kReplace, kDrop, kError };
 
 struct CorpusOptions {
+  std::string column{};
   std::optional<Tokens> tokens{};
   int64_t min_count = 5;
   std::optional<int64_t> max_vocab{};
@@ -27,10 +29,13 @@ struct CorpusOptions {
   bool nfc = true;
   InvalidUtf8 invalid_utf8 = InvalidUtf8::kReplace;
   std::optional<double> holdout{};
+  // For callers, not for users, who give the encoding with the other settings of a source.
   TextEncoding encoding = TextEncoding::kUtf8;
-  bool emoji = true;  // for callers: without them `words` are those of version 0.1
+  bool emoji = true;  // without them `words` are those of version 0.1
 
   static constexpr std::tuple fields{
+      field("column", &CorpusOptions::column,
+            "read a table, and take this column as the text, a cell a line; or several: a,b"),
       field("tokens", &CorpusOptions::tokens,
             "what a word is: split at spaces, or lower-case runs of letters and digits, and emoji")
           .automatic("spaces"),
@@ -43,7 +48,6 @@ struct CorpusOptions {
       field("max-word", &CorpusOptions::max_word, "drop words of more bytes").between(1, 1e6),
       field("nfc", &CorpusOptions::nfc,
             "words that differ in how accents are stored (Unicode's NFC) are one"),
-      field("encoding", &CorpusOptions::encoding, "of the text, unless a byte-order mark tells"),
       field("invalid-utf8", &CorpusOptions::invalid_utf8,
             "bytes that are not UTF-8: replace by U+FFFD, drop the word, or stop"),
       field("holdout", &CorpusOptions::holdout,
