@@ -5,7 +5,9 @@
 #include <utf8proc.h>
 
 #include "core/rng.h"
+#include "core/utf8.h"
 #include "data/test_files.h"
+#include "io/nfc.h"
 
 namespace kith {
 namespace {
@@ -153,6 +155,26 @@ TEST(WordTokenizer, ApostrophesStayBetweenLettersOnly) {
   EXPECT_EQ(words("'quoted' the dogs' o''clock 5'4 '90s x'9"),
             (Lines{{"quoted", "the", "dogs", "o", "clock", "5", "4", "90s", "x", "9"}}));
   EXPECT_EQ(words("l'\nami"), (Lines{{"l"}, {"ami"}}));
+}
+
+// Every character that is made of others, in a word: composed and not, the words are the same.
+TEST(WordTokenizer, ComposedOrNotTheWordsAreTheSame) {
+  const CorpusOptions options{.tokens = Tokens::kWords};
+  for (uint32_t code = 0x80; code < 0x30000; ++code) {
+    if (code >= 0xD800 && code <= 0xDFFF) continue;
+    std::string c = "a";
+    append_utf8(code, c);
+    c += "b";
+    std::unique_ptr<utf8proc_uint8_t, decltype(&free)> apart(
+        utf8proc_NFD(reinterpret_cast<const utf8proc_uint8_t*>(c.c_str())), free);
+    const std::string other(reinterpret_cast<const char*>(apart.get()));
+    if (other == c) continue;
+    Lines one = cut_every(1000, c, options).lines, two = cut_every(1, other, options).lines;
+    for (Lines* lines : {&one, &two}) {
+      for (std::string& word : lines->front()) word = nfc(word);
+    }
+    EXPECT_EQ(one, two) << std::hex << code;
+  }
 }
 
 // Wherever a piece ends, and with letters right before and behind.

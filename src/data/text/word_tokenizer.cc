@@ -115,7 +115,9 @@ class WordTokenizer final : public Tokenizer {
     switch (class_of(*p)) {
       case kUpper: {
         const char lower = static_cast<char>(*p | 0x20);
-        return add({&lower, 1}, kLetter);
+        add({&lower, 1}, kLetter);
+        after_capital_i_ = *p == 'I';
+        return;
       }
       case kApostrophe:
         return add_apostrophe();
@@ -162,12 +164,22 @@ class WordTokenizer final : public Tokenizer {
       return add_emoji(c.code, type);
     }
     const Class type = class_of_code(c.code);
+    if (knows_emoji_ && type == kLetter && belongs_to_last(c.code)) return;
     if (type == kApostrophe) return add_apostrophe();
     if (type == kOther) return finish_run();
     lower_.clear();
     append_utf8(static_cast<uint32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c.code))),
                 lower_);
     add(lower_, type);
+  }
+
+  // A mark on a sign is no word, and the dot of a capital I goes with its case: so a text gives the
+  // same words whether its signs and letters are composed or not.
+  bool belongs_to_last(uint32_t code) const {
+    constexpr uint32_t kDotAbove = 0x307;
+    if (in_word_ && emoji_ == Emoji::kNone) return code == kDotAbove && after_capital_i_;
+    const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
+    return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
   }
 
   void add_emoji(uint32_t code, Class type) {
@@ -208,7 +220,7 @@ class WordTokenizer final : public Tokenizer {
     }
     if (apostrophe_) extend_open_word("'");
     extend_open_word(bytes);
-    apostrophe_ = false;
+    apostrophe_ = after_capital_i_ = false;
     after_letter_ = type == kLetter;
   }
 
@@ -250,8 +262,9 @@ class WordTokenizer final : public Tokenizer {
   bool in_word_ = false;
   bool after_letter_ = false;  // the last character was a letter or a mark
   bool apostrophe_ = false;    // one follows that letter; it stays if another letter comes
-  bool damaged_ = false;       // the word holds bytes that were not UTF-8
-  std::string cut_;            // the first bytes of a character, at most 3
+  bool after_capital_i_ = false;
+  bool damaged_ = false;  // the word holds bytes that were not UTF-8
+  std::string cut_;       // the first bytes of a character, at most 3
   uint64_t cut_offset_ = 0;
   std::string lower_;
 };
