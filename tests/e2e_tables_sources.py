@@ -315,6 +315,23 @@ class Postgres(SameTable):
         near = self.ok("near", model, "cast=Actor 205", "--top", 3, "--json").json["neighbours"]
         self.assertEqual(near, self.answers(self.path("films.csv"))[1][:3])
 
+    def test_a_column_as_text(self):
+        text = kith.two_topics(300)
+        self.execute("CREATE TABLE notes(n serial PRIMARY KEY, body text)")
+        self.execute("COPY notes(body) FROM STDIN", text)
+        models = []
+        for name, source in (("a", [self.write("t.txt", text)]),
+                             ("b", [self.address, "--query", "notes", "--column", "body"]),
+                             ("c", [self.address, "--column", "body", "--query",
+                                    "SELECT body FROM notes ORDER BY n"])):
+            self.ok("train", "word2vec", *source, "-o", self.path(name), "--threads", 1, "--dim", 8)
+            self.ok("export", self.path(name), "--to", "csv", "-o", self.path("v.csv"))
+            models.append(self.path("v.csv").read_bytes())
+        self.assertEqual(models[1], models[0])
+        self.assertEqual(models[2], models[0])
+        self.refused("train", "word2vec", self.address, "-o", self.path("x"), code=kith.BAD_USAGE,
+                     says=["a database and has no lines of text", "--column"])
+
     def test_postgresql_refuses(self):
         model = self.write("m.kith", "before")
         self.execute("CREATE TABLE a(x int); CREATE TABLE b(x int)")

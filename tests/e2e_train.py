@@ -301,13 +301,6 @@ class Continued(kith.TestCase):
 class Inputs(kith.TestCase):
     """However the text comes, the same text gives the same vectors."""
 
-    def test_a_table_that_is_read_as_text_is_noticed(self):
-        text = kith.two_topics(200)
-        for name, told in (("words.txt", False), ("words.csv", True)):
-            file = self.write(name, text)
-            result = self.ok("train", "word2vec", file, "-o", self.path("w.kith"), "--dim", 8, "--epochs", 1)
-            self.assertEqual("to learn from its columns: kith train feat2vec" in result.err, told, name)
-
     def setUp(self):
         super().setUp()
         self.text = kith.two_topics(400).encode()

@@ -8,6 +8,7 @@
 #include "core/waiting.h"
 #include "eval/metrics.h"
 #include "eval/question_files.h"
+#include "io/nfc.h"
 #include "io/text_source.h"
 #include "kith/text.h"
 #include "query/analogy.h"
@@ -15,10 +16,12 @@
 namespace kith {
 namespace {
 
-// The row of a word among the first `limit`: as it stands, or in lower case.
+// The row of a word among the first `limit`: as it stands, in normal form, or in lower case.
 std::optional<uint32_t> row_among(const Names& names, std::string_view word, size_t limit) {
-  if (const auto row = names.find(word); row && *row < limit) return row;
-  if (const auto row = names.find(eval::lower_case(word)); row && *row < limit) return row;
+  const std::string form = nfc(word);
+  for (const std::string& spelling : {std::string(word), form, eval::lower_case(form)}) {
+    if (const auto row = names.find(spelling); row && *row < limit) return row;
+  }
   return std::nullopt;
 }
 

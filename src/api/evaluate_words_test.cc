@@ -141,6 +141,11 @@ TEST(EvaluateAnalogies, TheRuleCountsAndThreadsDoNot) {
 
 TEST(EvaluateAnalogies, LowerCaseKnowsUnicode) {
   expect_section(report_of("Übung paris ÜBUNG berlin\n"), "all", 0, 1);
+  // The same word, its accent stored apart.
+  expect_section(report_of("U\xCC\x88"
+                           "bung paris U\xCC\x88"
+                           "BUNG berlin\n"),
+                 "all", 0, 1);
   EXPECT_EQ(eval::lower_case("ÄÖ\xff"
                              "A\xc3"),
             "äö\xff"

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "data/table/cells.h"
+#include "io/nfc.h"
 #include "io/utf8.h"
 
 namespace kith {
@@ -33,6 +34,8 @@ Lookup::Term Lookup::parse(const std::string& term) const {
 
 std::optional<uint32_t> Lookup::row_of(size_t group, const std::string& name) const {
   if (const auto row = groups_[group].names->find(name)) return row;
+  // Text is read that way, and keyboards and file systems differ.
+  if (const auto row = groups_[group].names->find(nfc(name))) return row;
   if (!titled(group)) return std::nullopt;
   const auto id = titles_->id_of(name);
   return id ? groups_[group].names->find(*id) : std::nullopt;

@@ -49,6 +49,16 @@ TEST(Near, WordsOfOneTopicAreTogether) {
   }
 }
 
+TEST(Near, AWordIsFoundHoweverItsAccentsAreStored) {
+  const TestFolder folder;
+  const std::string composed = "caf\xC3\xA9", apart = "cafe\xCC\x81";
+  import_vectors(folder.write("v.txt", composed + " 1 0\ntea 1 1\n"), folder.path() + "/v.kith",
+                 two_threads());
+  const Model model = open(folder.path() + "/v.kith");
+  EXPECT_EQ(near_to(model, apart), Strings{"tea"});
+  EXPECT_EQ(similarity(model, apart, "tea"), similarity(model, composed, "tea"));
+}
+
 TEST(Near, ScoresAreCosinesAndFall) {
   const Near answer = ask(words(), "ship");
   EXPECT_EQ(answer.neighbours.size(), 10u);

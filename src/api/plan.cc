@@ -118,9 +118,19 @@ Origin origin_of(const TrainRequest& request, const std::string& output) {
   return out;
 }
 
+// The kind that a setting asks for, or what the first source looks like.
+const DataKind& kind_wanted(const TrainRequest& request) {
+  for (const DataKind* kind : data_kinds()) {
+    if (!kind->chosen_by.empty() && !text_setting(request.settings, kind->chosen_by).empty()) {
+      return *kind;
+    }
+  }
+  return kind_of(request.sources.front());
+}
+
 std::string choose_model(const TrainRequest& request, const Origin& origin) {
   if (origin.kind.empty()) {
-    return request.model.empty() ? std::string(model_of_kind(kind_of(request.sources.front())).name)
+    return request.model.empty() ? std::string(model_of_kind(kind_wanted(request)).name)
                                  : request.model;
   }
   if (!request.model.empty() && request.model != origin.kind) {

@@ -48,6 +48,8 @@ TEST_F(PlanTest, TheModelSuitsTheData) {
   EXPECT_EQ(model_for(request("", text_file(), "")), "word2vec");
   EXPECT_EQ(model_for(request("", places_file(), "")), "feat2vec");
   EXPECT_EQ(model_for(request("", ratings_file(), "")), "als");
+  // A column of it is text.
+  EXPECT_EQ(model_for(request("", places_file(), "", {text("column", "notes")})), "word2vec");
   EXPECT_EQ(model_for(request("mf", ratings_file(), "")), "mf");
   EXPECT_EQ(model_for(request("feat2vec", ratings_file(), "")), "feat2vec");  // a table it is too
 }

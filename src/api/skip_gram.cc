@@ -68,6 +68,7 @@ SkipGram::SkipGram(const Encoding& encoding, size_t dim, const std::string& sour
   CorpusOptions options;
   options.min_count = 1;
   options.holdout = 0;
+  options.nfc = false;  // words are looked for as they stand in the table
   Corpus corpus = Corpus::read(std::make_unique<RowLines>(encoding, source, reading, context),
                                source, options, std::filesystem::temp_directory_path().string());
   model_ = model("word2vec").make();

@@ -52,6 +52,14 @@ inline std::vector<Case> cases() {
       // All ratings are learned from in the end; what is held out says for how long.
       {"ratings", "holdout", kChanges, {flag("refit", false)}},
 
+      // What a table is, of which a column is the text, is in data/text/column_test.cc: this is
+      // none.
+      {"text", "column", kRefused, {}, {str("plot")}},
+      {"text", "format", kRefused, {}, {str("csv"), str("json"), str("sqlite")}},
+      {"text", "delimiter", kRefused, {}, {str(",")}},
+      {"text", "header", kRefused},
+      {"text", "bad-rows", kRefused, {}, {str("skip")}},
+      {"text", "query", kRefused, {}, {str("films")}},
       {"text", "max-vocab", kChanges, {}, {int64_t{10}}},
       {"text", "max-word", kChanges, {}, {int64_t{20}}},
       {"text", "encoding", kChanges, {}, {str("utf-8"), str("latin-1")}},
@@ -190,6 +198,7 @@ inline std::string text_with_oddities() {
   for (int i = 0; i < 20; ++i) {
     out += "The ship, THE Sail: a wave of unpronounceablelongwordswithoutend\n";
     out += "once caf\xff caf\xe9 caf\xe9 and oven\n";
+    out += "a na\xc3\xafve and a nai\xcc\x88ve ship\n";  // two spellings of one word
   }
   return out + "hapax legomenon ship\ntwice twice ship\n";
 }

@@ -27,6 +27,8 @@ struct DataKind {
   std::string_view unit;                    // what is counted: "row"
   std::string_view to_save_memory;          // what a user can do about it
   std::optional<double> holdout_to_tune{};  // where that of training is too small
+  // A setting that says that a source is to be read as this, whatever it looks like.
+  std::string_view chosen_by{};
   // How sure it is that a source holds such data, by its name and first bytes: 0 (not) to 1.
   double (*looks_like)(const std::string& source);
   std::unique_ptr<DataReader> (*reader)();  // settings at their defaults

@@ -189,6 +189,7 @@ CellEncoder::CellEncoder(const Encoding& encoding) : encoding_(encoding) {
   for (size_t s = 0; s < encoding.spaces.size(); ++s) base_.push_back(encoding.base32(s));
   CorpusOptions options;
   options.tokens = Tokens::kWords;
+  options.emoji = false;  // the words of a model stay those it was trained with
   tokenizer_ = make_tokenizer(options, [this](std::span<const std::string_view> words) {
     for (const std::string_view word : words) {
       if (word.empty()) continue;  // the end of a line

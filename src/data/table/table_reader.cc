@@ -36,15 +36,6 @@ std::string extension_of(const std::string& name) {
   return out;
 }
 
-// A first byte alone is no proof: titles may begin with a bracket.
-bool looks_like_json(std::string_view start) {
-  start = trimmed(start);
-  if (start.empty()) return false;
-  const std::string_view rest = trimmed(start.substr(1));
-  if (start[0] == '{') return rest.starts_with('"') || rest.starts_with('}');
-  return start[0] == '[' && (rest.starts_with('{') || rest.starts_with(']'));
-}
-
 TableFormat text_format(std::string_view start, const std::string& name) {
   const std::string extension = extension_of(name);
   if (extension == ".tsv" || extension == ".tab") return TableFormat::kTsv;
@@ -74,13 +65,6 @@ void refuse_query(const TableOptions& options, std::string_view name) {
   if (options.query.empty()) return;
   throw fault(ErrorKind::kUsage, "{}: query is for databases, and this is none; leave it out",
               name);
-}
-
-bool is_sqlite_file(const std::string& path) {
-  if (!fs::is_regular_file(path)) return false;
-  std::string start(kSqliteMagic.size(), '\0');
-  std::ifstream in(path, std::ios::binary);
-  return in.read(start.data(), std::ssize(start)) && start == kSqliteMagic;
 }
 
 std::unique_ptr<TableReader> open_one(const std::string& source, const TableOptions& options,
@@ -201,6 +185,22 @@ class ChainedReader final : public TableReader {
 };
 
 }  // namespace
+
+// A first byte alone is no proof: titles may begin with a bracket.
+bool looks_like_json(std::string_view start) {
+  start = trimmed(start);
+  if (start.empty()) return false;
+  const std::string_view rest = trimmed(start.substr(1));
+  if (start[0] == '{') return rest.starts_with('"') || rest.starts_with('}');
+  return start[0] == '[' && (rest.starts_with('{') || rest.starts_with(']'));
+}
+
+bool is_sqlite_file(const std::string& path) {
+  if (!fs::is_regular_file(path)) return false;
+  std::string start(kSqliteMagic.size(), '\0');
+  std::ifstream in(path, std::ios::binary);
+  return in.read(start.data(), std::ssize(start)) && start == kSqliteMagic;
+}
 
 void RowTally::add_repaired(const TableReader& at) {
   if (repaired_++ == 0) first_repaired_ = at.where();

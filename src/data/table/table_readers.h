@@ -81,6 +81,11 @@ std::unique_ptr<TableReader> read_text_table(std::unique_ptr<ByteSource> source,
                                              const TableOptions& options,
                                              std::vector<std::string> known = {});
 
+// Whether text begins like an object, or an array of objects, of JSON.
+bool looks_like_json(std::string_view start);
+// Whether there is a file that is an SQLite database.
+bool is_sqlite_file(const std::string& path);
+
 // The delimiter that cuts most of the first records into the same number of cells, more than one;
 // '\n' (so: one column) if none does. `whole`: the text does not go on behind `start`. `spaces`: a
 // blank may be it.

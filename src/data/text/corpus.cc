@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/rng.h"
 #include "data/holdout.h"
+#include "data/text/numbering.h"
 #include "data/text/stream_builder.h"
 #include "data/text/tokenizer.h"
 #include "data/text/word_counter.h"
@@ -57,13 +58,14 @@ class Corpus::Input {
     return paths_.size() == 1 ? first : fmt::format("{} and {} more", first, paths_.size() - 1);
   }
 
-  void feed(Tokenizer& tokenizer) {
+  void feed(Tokenizer& tokenizer, TextLook& look) {
     uint64_t reported = 0;
     for (size_t i = 0; i < paths_.size(); ++i) {
       const auto source = given_ ? std::move(given_) : open_text(paths_[i], encoding_);
       tokenizer.begin_file(name_of(i));
       for (auto piece = source->next(); !piece.empty(); piece = source->next()) {
         tokenizer.feed(piece);
+        look.see(piece);
         const uint64_t bytes = tokenizer.counts().bytes;
         if (!on_read_ || bytes - reported < kReportEvery) continue;
         reported = bytes;
@@ -123,53 +125,8 @@ class Collector {
   std::vector<uint32_t> ids_;
 };
 
-// Numbers of the new words to keep, most frequent first, ties in order of bytes.
-std::vector<uint32_t> choose_words(const WordCounter& counter, const CorpusOptions& options,
-                                   size_t base_size) {
-  std::vector<uint32_t> chosen;
-  for (size_t n = base_size; n < counter.size(); ++n) {
-    if (counter.count_of(n) >= static_cast<uint64_t>(options.min_count)) {
-      chosen.push_back(static_cast<uint32_t>(n));
-    }
-  }
-  std::sort(chosen.begin(), chosen.end(), [&](uint32_t a, uint32_t b) {
-    const uint64_t count_a = counter.count_of(a), count_b = counter.count_of(b);
-    return count_a != count_b ? count_a > count_b : counter.word(a) < counter.word(b);
-  });
-  if (options.max_vocab) {
-    const auto most = static_cast<size_t>(*options.max_vocab);
-    chosen.resize(std::min(chosen.size(), most - std::min(most, base_size)));
-  }
-  return chosen;
-}
-
-struct Numbering {
-  Vocabulary vocabulary;
-  std::vector<uint32_t> final_numbers;  // by provisional number
-  uint64_t kept = 0, types = 0;         // words of the text in the vocabulary; distinct words
-};
-
-// Words of the base are the counter's first and keep their numbers.
-Numbering number_words(const WordCounter& counter, const CorpusOptions& options,
-                       const Vocabulary* base) {
-  const size_t base_size = base ? base->words.size() : 0;
-  const std::vector<uint32_t> chosen = choose_words(counter, options, base_size);
-  Numbering out;
-  out.final_numbers.assign(counter.size(), StreamBuilder::kDropped);
-  out.vocabulary.words.reserve(base_size + chosen.size());
-  const auto keep = [&](size_t number, uint64_t count_before) {
-    out.final_numbers[number] = out.vocabulary.words.add(counter.word(number));
-    out.vocabulary.counts.push_back(count_before + counter.count_of(number));
-    out.kept += counter.count_of(number);
-  };
-  for (size_t n = 0; n < base_size; ++n) keep(n, base->counts[n]);
-  for (const uint32_t n : chosen) keep(n, 0);
-  for (size_t n = 0; n < counter.size(); ++n) out.types += counter.count_of(n) > 0;
-  return out;
-}
-
 void check_enough(const Numbering& numbering, const Collector& collector,
-                  const CorpusOptions& options, const std::string& where) {
+                  const CorpusOptions& options, const TextLook& look, const std::string& where) {
   if (collector.counts().words == 0) {
     throw fault(ErrorKind::kInput, "{}: no words in {} bytes; give a text file with words in it",
                 where, collector.counts().bytes);
@@ -178,18 +135,20 @@ void check_enough(const Numbering& numbering, const Collector& collector,
   uint64_t largest = 0;
   const WordCounter& counter = collector.counter();
   for (size_t n = 0; n < counter.size(); ++n) largest = std::max(largest, counter.count_of(n));
+  const std::string unspaced = look.unspaced_hint();  // whole sentences are rare
   if (numbering.types == 0) {
     throw fault(ErrorKind::kInput,
-                "{}: all {} words were dropped ({} over {} bytes, {} not UTF-8); see --max-word, "
-                "--tokens and --invalid-utf8",
-                where, collector.counts().words, collector.counts().too_long, options.max_word,
-                collector.counts().invalid_utf8);
+                "{}: all {} words were dropped ({} over {} bytes, {} not UTF-8); {}", where,
+                collector.counts().words, collector.counts().too_long, options.max_word,
+                collector.counts().invalid_utf8,
+                unspaced.empty() ? "see --max-word, --tokens and --invalid-utf8" : unspaced);
   }
   throw fault(ErrorKind::kInput,
               "{}: {} of {} distinct words remain, and training needs 2; the most frequent occurs "
-              "{} and --min-count is {}, so lower --min-count or give more text",
+              "{} and --min-count is {}{}",
               where, numbering.kept == 0 ? 0 : numbering.vocabulary.words.size(), numbering.types,
-              count_of(largest, "time"), options.min_count);
+              count_of(largest, "time"), options.min_count,
+              unspaced.empty() ? ", so lower --min-count or give more text" : "; " + unspaced);
 }
 
 uint64_t fingerprint_of(const Vocabulary& vocabulary, uint64_t stream) {
@@ -241,9 +200,10 @@ Corpus Corpus::read(const std::vector<std::string>& paths, const CorpusOptions& 
 }
 
 Corpus Corpus::read(std::unique_ptr<ByteSource> source, const std::string& name,
-                    const CorpusOptions& options, const std::string& scratch_folder) {
+                    const CorpusOptions& options, const std::string& scratch_folder,
+                    const Vocabulary* base) {
   Input input(std::move(source), name);
-  return read(input, options, scratch_folder, nullptr);
+  return read(input, options, scratch_folder, base);
 }
 
 Corpus Corpus::read(Input& input, const CorpusOptions& options, const std::string& scratch_folder,
@@ -253,10 +213,10 @@ Corpus Corpus::read(Input& input, const CorpusOptions& options, const std::strin
   if (base) {
     for (size_t i = 0; i < base->words.size(); ++i) collector.counter().add(base->words[i]);
   }
-  input.feed(collector.tokenizer());
+  input.feed(collector.tokenizer(), corpus.look_);
   collector.finish();
   Numbering numbering = number_words(collector.counter(), options, base);
-  check_enough(numbering, collector, options, input.name());
+  check_enough(numbering, collector, options, corpus.look_, input.name());
   collector.forget_words();
   corpus.options_ = options;
   corpus.goes_on_ = base != nullptr;

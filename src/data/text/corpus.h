@@ -19,6 +19,7 @@
 #include "core/names.h"
 #include "data/dataset.h"
 #include "data/text/corpus_options.h"
+#include "data/text/text_look.h"
 #include "io/file.h"
 
 namespace kith {
@@ -51,9 +52,10 @@ class Corpus final : public Dataset {
   static Corpus read(const std::vector<std::string>& paths, const CorpusOptions& options,
                      const std::string& scratch_folder, const Vocabulary* base = nullptr,
                      const std::function<void(uint64_t, double)>& on_read = {});
-  // The same from a stream; `name` is what messages call it.
+  // The same from a stream of UTF-8; `name` is what messages call it.
   static Corpus read(std::unique_ptr<ByteSource> source, const std::string& name,
-                     const CorpusOptions& options, const std::string& scratch_folder);
+                     const CorpusOptions& options, const std::string& scratch_folder,
+                     const Vocabulary* base = nullptr);
 
   // Dataset
   static const DataKind& data_kind();
@@ -81,7 +83,8 @@ class Corpus final : public Dataset {
   std::span<const WordId> held_out() const { return held_out_; }
   uint64_t held_out_words() const;
 
-  void add_hint(std::string hint) { hint_ = std::move(hint); }  // for the profile
+  const TextLook& look() const { return look_; }
+  void add_note(Note note) { notes_.push_back(std::move(note)); }  // for the profile
 
  private:
   Corpus() = default;
@@ -94,7 +97,8 @@ class Corpus final : public Dataset {
   std::vector<WordId> held_out_;
   CorpusOptions options_;
   bool goes_on_ = false;  // with the words of a model
-  std::string hint_;
+  TextLook look_;
+  std::vector<Note> notes_;
   uint64_t size_ = 0, words_ = 0, fingerprint_ = 0;
 };
 

@@ -62,6 +62,13 @@ TEST_F(CorpusErrors, EveryWordDropped) {
               error("\xFF", {.invalid_utf8 = InvalidUtf8::kDrop}));
 }
 
+// Of text that nobody has cut into words no word is frequent, and the remedy is another.
+TEST_F(CorpusErrors, TextWithoutSpaces) {
+  const std::string text = "我们今天去公园散步，天气很好。\n";
+  expect_part("and --min-count is 5; much of the text is Chinese", error(text));
+  expect_part("0 not UTF-8); much of the text is Chinese", error(text, {.max_word = 9}));
+}
+
 TEST_F(CorpusErrors, NothingInCommonWithTheBase) {
   Vocabulary base;
   base.words.add("x");

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 
@@ -15,22 +16,28 @@ namespace kith {
 
 enum class Tokens {
   kSpaces,  // what white space separates is a word, as it stands
-  kWords,   // runs of letters, marks and digits (and apostrophes inside), in lower case
+  kWords,   // runs of letters, marks and digits (and apostrophes inside), in lower case; emoji
 };
 enum class InvalidUtf8 { kReplace, kDrop, kError };
 
 struct CorpusOptions {
+  std::string column{};
   std::optional<Tokens> tokens{};
   int64_t min_count = 5;
   std::optional<int64_t> max_vocab{};
   int64_t max_word = 1000;
-  TextEncoding encoding = TextEncoding::kUtf8;
+  bool nfc = true;
   InvalidUtf8 invalid_utf8 = InvalidUtf8::kReplace;
   std::optional<double> holdout{};
+  // For callers, not for users, who give the encoding with the other settings of a source.
+  TextEncoding encoding = TextEncoding::kUtf8;
+  bool emoji = true;  // without them `words` are those of version 0.1
 
   static constexpr std::tuple fields{
+      field("column", &CorpusOptions::column,
+            "read a table, and take this column as the text, a cell a line; or several: a,b"),
       field("tokens", &CorpusOptions::tokens,
-            "what a word is: split at spaces, or lower-case runs of letters and digits")
+            "what a word is: split at spaces, or lower-case runs of letters and digits, and emoji")
           .automatic("spaces"),
       field("min-count", &CorpusOptions::min_count, "drop words that occur less often")
           .between(1, 1e15),
@@ -39,7 +46,8 @@ struct CorpusOptions {
           .automatic("all")
           .formerly("max-vocab", 0),
       field("max-word", &CorpusOptions::max_word, "drop words of more bytes").between(1, 1e6),
-      field("encoding", &CorpusOptions::encoding, "of the text, unless a byte-order mark tells"),
+      field("nfc", &CorpusOptions::nfc,
+            "words that differ in how accents are stored (Unicode's NFC) are one"),
       field("invalid-utf8", &CorpusOptions::invalid_utf8,
             "bytes that are not UTF-8: replace by U+FFFD, drop the word, or stop"),
       field("holdout", &CorpusOptions::holdout,

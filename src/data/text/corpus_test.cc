@@ -150,6 +150,42 @@ TEST(Corpus, TheSameTextIsTheSameCorpusHoweverItIsStored) {
   }
 }
 
+TEST(Corpus, WordsOfTheSameNormalFormAreOne) {
+  const TestFolder folder;
+  const std::string composed = "caf\xC3\xA9", apart = "cafe\xCC\x81";
+  // The first spelling that comes is not the one that is kept.
+  const auto both = folder.write("both", apart + " tea " + composed + " tea\n" + apart + " au\n");
+  const Corpus corpus = Corpus::read({both}, {.min_count = 2}, folder.path());
+  EXPECT_EQ(pairs_of(corpus.vocabulary()),
+            (std::vector<std::pair<std::string, uint64_t>>{{composed, 3}, {"tea", 2}}));
+  EXPECT_EQ(sentences_of(stream_of(corpus), corpus.vocabulary()),
+            (Lines{{composed, "tea", composed, "tea"}, {composed}}));
+  EXPECT_EQ(corpus.counts().types, 3u);
+  const auto one = folder.write("one", composed + " tea " + composed + " tea\n" + composed + " au");
+  EXPECT_EQ(corpus.fingerprint(),
+            Corpus::read({one}, {.min_count = 2}, folder.path()).fingerprint());
+  const Corpus as_is = Corpus::read({both}, {.min_count = 1, .nfc = false}, folder.path());
+  EXPECT_EQ(as_is.vocabulary().words.size(), 4u);
+}
+
+// Version 0.1 kept both spellings: what a model knows stays, and the text finds it.
+TEST(Corpus, TheSpellingOfABaseStays) {
+  const TestFolder folder;
+  const std::string composed = "caf\xC3\xA9", apart = "cafe\xCC\x81";
+  const auto path = folder.write("text", composed + " tea " + apart + "\n");
+  Vocabulary base;
+  base.words.add(apart);
+  base.counts = {7};
+  const Corpus corpus = Corpus::read({path}, {.min_count = 1}, folder.path(), &base);
+  EXPECT_EQ(pairs_of(corpus.vocabulary()),
+            (std::vector<std::pair<std::string, uint64_t>>{{apart, 9}, {"tea", 1}}));
+  EXPECT_EQ(sentences_of(stream_of(corpus), corpus.vocabulary()), (Lines{{apart, "tea", apart}}));
+  base.words.add(composed);
+  base.counts = {7, 7};
+  EXPECT_EQ(pairs_of(Corpus::read({path}, {.min_count = 1}, folder.path(), &base).vocabulary()),
+            (std::vector<std::pair<std::string, uint64_t>>{{apart, 7}, {composed, 9}, {"tea", 1}}));
+}
+
 TEST(Corpus, TheEncodingIsObeyedAndWhatIsNotUtf8IsTold) {
   const TestFolder folder;
   const auto path = folder.write("latin1", "caf\xE9 au lait\n");

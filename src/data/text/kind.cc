@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text as a kind of data.
 #include <algorithm>
-#include <cctype>
-#include <filesystem>
+#include <utility>
 
 #include "core/error.h"
+#include "data/table/table_readers.h"
+#include "data/text/column_source.h"
 #include "data/text/corpus.h"
 #include "io/text_source.h"
 #include "kith/text.h"
@@ -13,60 +14,78 @@ namespace kith {
 namespace text {
 namespace {
 
-// Share of the words at the start of a file that carry capitals or punctuation.
-double untidy_share(std::span<const char> bytes) {
-  uint64_t words = 0, untidy = 0;
-  bool inside = false, plain = true;
-  for (const char byte : bytes) {
-    const auto c = static_cast<unsigned char>(byte);
-    if (std::isspace(c)) {
-      words += inside;
-      untidy += inside && !plain;
-      inside = false;
-      plain = true;
-    } else {
-      inside = true;
-      plain = plain && !std::isupper(c) && !std::ispunct(c);
-    }
-  }
-  return words ? static_cast<double>(untidy) / static_cast<double>(words) : 0;
-}
+constexpr std::string_view kAColumn = "say which of its columns is the text, such as --column text";
 
-bool is_table_by_name(const std::string& source) {
-  const std::string end = std::filesystem::path(source).extension().string();
-  return end == ".csv" || end == ".tsv" || end == ".jsonl" || end == ".ndjson";
-}
-
-// With what a look at the file says about how to read it.
 class ReadText final : public DataReader {
  public:
-  std::vector<Section> settings() override { return {{"The text", options_}}; }
+  std::vector<Section> settings() override {
+    return {{"The text", options_}, {"The files, or a table with the column", table_}};
+  }
+
   std::unique_ptr<Dataset> read(const ReadRequest& request) override {
     CorpusOptions options = options_;
+    options.encoding = table_.encoding;
     if (request.keep_all) options.holdout = 0;
-    auto corpus = std::make_unique<Corpus>(Corpus::read(request.sources, options, request.scratch,
-                                                        std::any_cast<Vocabulary>(&request.base),
-                                                        request.on_read));
-    std::error_code none;
-    const std::string& first = request.sources.front();
-    if (is_table_by_name(first)) {
-      corpus->add_hint(fmt::format(
-          "{} is read as lines of text; to learn from its columns: kith train feat2vec {}", first,
-          shell_quoted(first)));
-      return corpus;
-    }
-    // A pipe can be read only once.
-    if (!options_.tokens && std::filesystem::is_regular_file(first, none) &&
-        untidy_share(open_text(first, options.encoding)->next()) > 0.1) {
-      corpus->add_hint(
-          "many words carry capitals or punctuation; with --tokens words, King, and king are one "
-          "word");
-    }
+    const auto* const base = std::any_cast<Vocabulary>(&request.base);
+    auto corpus =
+        std::make_unique<Corpus>(options.column.empty() ? read_lines(request, options, base)
+                                                        : read_column(request, options, base));
+    add_hints(*corpus, request.sources.front());
     return corpus;
   }
 
  private:
+  Corpus read_lines(const ReadRequest& request, const CorpusOptions& options,
+                    const Vocabulary* base) const {
+    refuse_table_settings();
+    for (const std::string& source : request.sources) {
+      if (!is_database(source) && !is_sqlite_file(source)) continue;
+      throw fault(ErrorKind::kUsage, "{}: this is a database and has no lines of text; {}",
+                  shown_source(source), kAColumn);
+    }
+    return Corpus::read(request.sources, options, request.scratch, base, request.on_read);
+  }
+
+  Corpus read_column(const ReadRequest& request, const CorpusOptions& options,
+                     const Vocabulary* base) const {
+    if (options.invalid_utf8 != InvalidUtf8::kReplace) {
+      throw fault(ErrorKind::kUsage,
+                  "--invalid-utf8 is for files of text: in a table bad bytes become U+FFFD, and "
+                  "the rows are counted; leave it out");
+    }
+    const std::string& first = request.sources.front();
+    const std::string name = first == "-" ? "standard input" : shown_source(first);
+    auto rows = open_table(request.sources, table_);
+    const auto tally = rows->tally();
+    std::vector<size_t> columns = columns_named(options.column, rows->columns(), name);
+    Corpus out = Corpus::read(column_lines(std::move(rows), std::move(columns), request.on_read),
+                              name, options, request.scratch, base);
+    for (Note& note : tally->finish()) out.add_note(std::move(note));
+    return out;
+  }
+
+  // They say nothing about lines of text.
+  void refuse_table_settings() const {
+    const TableOptions usual;
+    std::string given;
+    for_each_field<TableOptions>([&](const auto& f) {
+      const bool same = table_.*(f.member) == usual.*(f.member);
+      if (!same && f.name != "encoding") given = f.name;
+    });
+    if (given.empty()) return;
+    throw fault(ErrorKind::kUsage, "--{} is for tables; {}, or leave it out", given, kAColumn);
+  }
+
+  void add_hints(Corpus& corpus, const std::string& source) const {
+    const TextLook& look = corpus.look();
+    std::string hint = options_.column.empty() ? look.table_hint(source) : "";
+    if (hint.empty()) hint = look.unspaced_hint();
+    if (hint.empty() && !options_.tokens) hint = look.untidy_hint();
+    if (!hint.empty()) corpus.add_note({Note::Level::kHint, std::move(hint)});
+  }
+
   CorpusOptions options_;
+  TableOptions table_;
 };
 
 }  // namespace
@@ -77,6 +96,7 @@ const DataKind& kind() {
       .noun = "text",
       .unit = "word",
       .to_save_memory = "keep fewer words with --max-vocab or a higher --min-count, or lower --dim",
+      .chosen_by = "column",
       .looks_like = [](const std::string&) { return 0.1; },  // anything could be
       .reader = []() -> std::unique_ptr<DataReader> { return std::make_unique<ReadText>(); },
   };
@@ -146,7 +166,7 @@ Profile Corpus::profile() const {
         {Note::Level::kNote, fmt::format("{} longer than {} bytes, dropped",
                                          count_of(p.too_long, "word"), options_.max_word)});
   }
-  if (!hint_.empty()) out.notes.push_back({Note::Level::kHint, hint_});
+  out.notes.insert(out.notes.end(), notes_.begin(), notes_.end());
   return out;
 }
 

@@ -5,7 +5,9 @@
 #include <utf8proc.h>
 
 #include "core/rng.h"
+#include "core/utf8.h"
 #include "data/test_files.h"
+#include "io/nfc.h"
 
 namespace kith {
 namespace {
@@ -58,7 +60,8 @@ std::string random_text(Rng& rng, std::span<const std::string> alphabet, size_t 
 
 // The categories from utf8proc, the rest from the definition, with the whole text in view.
 Lines naive_words(const std::string& text) {
-  std::vector<std::pair<int, std::string>> chars;  // letter 1, digit 2, apostrophe 3, line end 4
+  // Letter 1, digit 2, apostrophe 3, line end 4, emoji 5.
+  std::vector<std::pair<int, std::string>> chars;
   for (size_t i = 0; i < text.size();) {
     utf8proc_int32_t code;
     i += static_cast<size_t>(
@@ -71,6 +74,8 @@ Lines naive_words(const std::string& text) {
     if (category[0] == 'N') type = 2;
     if (code == '\'' || code == 0x2019) type = 3;
     if (code == '\n') type = 4;
+    if (code == 0x1F600) type = 5;
+    if (code == 0xFE0F) continue;  // as if it were not there
     chars.emplace_back(type, std::string(reinterpret_cast<char*>(lower), static_cast<size_t>(n)));
   }
   Lines out(1);
@@ -83,6 +88,7 @@ Lines naive_words(const std::string& text) {
       word += '\'';
     } else {
       if (!word.empty()) out.back().push_back(std::exchange(word, ""));
+      if (type_at(i) == 5) out.back().push_back(chars[i].second);
       if (type_at(i) == 4 && !out.back().empty()) out.emplace_back();
     }
   }
@@ -123,6 +129,7 @@ TEST(WordTokenizer, EqualsTheDefinitionWhereverThePiecesEnd) {
                                           "\n",
                                           "\xE4\xB8\xAD",
                                           "\xF0\x9F\x98\x80",
+                                          "\xEF\xB8\x8F",
                                           "\xCE\xA3",
                                           ".",
                                           "\xD9\xA3",
@@ -148,6 +155,58 @@ TEST(WordTokenizer, ApostrophesStayBetweenLettersOnly) {
   EXPECT_EQ(words("'quoted' the dogs' o''clock 5'4 '90s x'9"),
             (Lines{{"quoted", "the", "dogs", "o", "clock", "5", "4", "90s", "x", "9"}}));
   EXPECT_EQ(words("l'\nami"), (Lines{{"l"}, {"ami"}}));
+}
+
+// Every character that is made of others, in a word: composed and not, the words are the same.
+TEST(WordTokenizer, ComposedOrNotTheWordsAreTheSame) {
+  const CorpusOptions options{.tokens = Tokens::kWords};
+  for (uint32_t code = 0x80; code < 0x30000; ++code) {
+    if (code >= 0xD800 && code <= 0xDFFF) continue;
+    std::string c = "a";
+    append_utf8(code, c);
+    c += "b";
+    std::unique_ptr<utf8proc_uint8_t, decltype(&free)> apart(
+        utf8proc_NFD(reinterpret_cast<const utf8proc_uint8_t*>(c.c_str())), free);
+    const std::string other(reinterpret_cast<const char*>(apart.get()));
+    if (other == c) continue;
+    Lines one = cut_every(1000, c, options).lines, two = cut_every(1, other, options).lines;
+    for (Lines* lines : {&one, &two}) {
+      for (std::string& word : lines->front()) word = nfc(word);
+    }
+    EXPECT_EQ(one, two) << std::hex << code;
+  }
+}
+
+// Wherever a piece ends, and with letters right before and behind.
+TEST(WordTokenizer, AnEmojiIsAWord) {
+  const std::string heart = "\u2764", thumb = "\U0001F44D", tone = "\U0001F3FD",
+                    selector = "\uFE0F", plain = "\uFE0E", joiner = "\u200D", woman = "\U0001F469",
+                    girl = "\U0001F467", d = "\U0001F1E9", e = "\U0001F1EA",
+                    england = "\U0001F3F4\U000E0067\U000E007F";
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases{
+      {"I" + heart + "it", {"i", heart, "it"}},
+      {heart + selector + " " + heart + plain + heart, {heart, heart, heart}},
+      {thumb + thumb + tone + thumb, {thumb, thumb + tone, thumb}},
+      {woman + joiner + girl + "a", {woman + joiner + girl, "a"}},
+      {woman + tone + joiner + heart + selector + joiner + girl,
+       {woman + tone + joiner + heart + joiner + girl}},
+      {woman + joiner + "a" + joiner + girl, {woman, "a", girl}},
+      {d + e + d + e + d + thumb + d, {d + e, d + e, d, thumb, d}},
+      {england + "7", {england, "7"}},
+      {tone + "a" + tone, {"a"}},  // to nothing
+      {"don't" + thumb + "'t", {"don't", thumb, "t"}},
+      {"1" + selector + "\u20E3", {"1\u20E3"}},           // a key is a digit in a frame
+      {"\u00A9 \u2122 \u2192 \u2022 \u25AA \u2026", {}},  // signs are none
+  };
+  for (const auto& [text, expected] : cases) {
+    for (const size_t n : {1, 2, 3, 1000}) {
+      const Lines lines = cut_every(n, text, {.tokens = Tokens::kWords}).lines;
+      EXPECT_EQ(lines, expected.empty() ? Lines{} : Lines{expected}) << text << " by " << n;
+    }
+  }
+  EXPECT_EQ(cut_every(1, thumb + " a", {.tokens = Tokens::kWords, .emoji = false}).lines,
+            (Lines{{"a"}}));
+  EXPECT_EQ(cut_every(1, heart + selector, {}).lines, (Lines{{heart + selector}}));
 }
 
 TEST(Tokenizer, CountsBytesLinesAndWords) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kith {
@@ -22,6 +23,10 @@ class WordCounter {
   void count(std::span<const std::string_view> words, std::span<uint32_t> numbers);
   // Gives a word its number without counting it.
   uint32_t add(std::string_view word);
+  // What was counted of one word counts as the other.
+  void move_count(size_t from, size_t to) {
+    entries_[to].count += std::exchange(entries_[from].count, 0);
+  }
 
   size_t size() const { return entries_.size(); }
   std::string_view word(size_t number) const;  // valid until the next new word
