@@ -46,7 +46,7 @@ struct NearOptions {
 struct Neighbour {
   std::string id;
   std::string title;  // if titles were given
-  double score = 0;
+  double score = 0;   // the cosine; of interactions less where few visits made the vector
 };
 struct Near {
   std::string query;

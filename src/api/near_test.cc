@@ -8,6 +8,7 @@
 #include <set>
 
 #include "api/test_models.h"
+#include "core/rng.h"
 
 namespace kith::test {
 namespace {
@@ -329,6 +330,53 @@ TEST(Near, ItemsAreShownAndCalledByTheirTitles) {
   }
   EXPECT_EQ(with_titles("user=u3").neighbours.front().title, "");
   input_error([&] { with_titles("user=Film No. 3"); });
+}
+
+// 20 series of 5 films. A user likes two of them and chose most of their films; everybody chose
+// most of five films that are popular; and there are films that one or two users chose. What is
+// like a film of a series are the others of it, and neither what is popular nor what hardly anybody
+// knows.
+TEST(Near, FilmsOfASeriesAreNearEachOther) {
+  constexpr int kSeries = 20, kFilms = 5, kUsers = 400, kObscure = 300;
+  std::string data = "user,film\n";
+  Rng rng(7, 0);
+  const auto chose = [&](int user, const std::string& film) {
+    data += fmt::format("u{},{}\n", user, film);
+  };
+  for (int u = 0; u < kUsers; ++u) {
+    for (const int series : {u % kSeries, (u / kSeries + 3 * u) % kSeries}) {
+      for (int f = 0; f < kFilms; ++f) {
+        if (rng.uniform() < 0.6f) chose(u, fmt::format("s{}.{}", series, f));
+      }
+    }
+    for (int f = 0; f < kFilms; ++f) {
+      if (rng.uniform() < 0.8f) chose(u, fmt::format("popular.{}", f));
+    }
+  }
+  for (int f = 0; f < kObscure; ++f) {
+    for (int k = 0; k <= f % 2; ++k) {
+      chose(static_cast<int>(rng.below(kUsers)), fmt::format("obscure.{}", f));
+    }
+  }
+  const TestFolder folder;
+  const std::string table = folder.write("series.csv", data);
+  for (const std::string kind : {"als", "mf"}) {
+    const std::string path = folder.path() + "/" + kind + ".kith";
+    train_now(request(kind, table, path, {whole("dim", 32)}));
+    const Model model = open(path);
+    int right = 0;
+    for (int s = 0; s < kSeries; ++s) {
+      for (int f = 0; f < kFilms; ++f) {
+        const std::string film = fmt::format("film=s{}.{}", s, f);
+        for (const std::string& id : near_to(model, film, {.top = kFilms - 1})) {
+          right += id.starts_with(fmt::format("s{}.", s));
+          EXPECT_FALSE(id.starts_with("popular")) << kind << " " << film;
+          EXPECT_FALSE(id.starts_with("obscure")) << kind << " " << film << " " << id;
+        }
+      }
+    }
+    EXPECT_GT(right, 0.9 * kSeries * kFilms * (kFilms - 1)) << kind;
+  }
 }
 
 TEST(Near, BiasesAloneAreNearNothing) {

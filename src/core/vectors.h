@@ -21,14 +21,19 @@ class Vectors {
   virtual size_t cols() const = 0;
   // Rows [first, first + count) into the first cols() floats of `out`. From many threads at once.
   virtual void read(size_t first, size_t count, Rows out) const = 0;
+  // How far the direction of each row is to be trusted, 0 to 1: a search for neighbours multiplies
+  // its cosines by it. None: all are.
+  virtual std::span<const float> trust() const { return {}; }
 };
 
-// Some rows, and of them the first so many columns, of a matrix, which must outlive it.
+// Some rows, and of them the first so many columns, of a matrix, which must outlive it; so must the
+// trust in these rows, if there is one.
 class MatrixVectors final : public Vectors {
  public:
   explicit MatrixVectors(const Matrix& m) : MatrixVectors(m, 0, m.rows(), m.cols()) {}
-  MatrixVectors(const Matrix& m, size_t first, size_t rows, size_t cols)
-      : m_(m), first_(first), rows_(rows), cols_(cols) {}
+  MatrixVectors(const Matrix& m, size_t first, size_t rows, size_t cols,
+                std::span<const float> trust = {})
+      : m_(m), first_(first), rows_(rows), cols_(cols), trust_(trust) {}
   size_t rows() const override { return rows_; }
   size_t cols() const override { return cols_; }
   void read(size_t first, size_t count, Rows out) const override {
@@ -37,10 +42,12 @@ class MatrixVectors final : public Vectors {
       std::copy(from.begin(), from.end(), out.row(r));
     }
   }
+  std::span<const float> trust() const override { return trust_; }
 
  private:
   const Matrix& m_;
   size_t first_, rows_, cols_;
+  std::span<const float> trust_;
 };
 
 // The same, until whoever waits for them has had enough: then Error(kCancelled).

@@ -85,10 +85,14 @@ auto walk(const Graph& graph, const float* query, size_t beam) {
   return graph.searchBaseLayerST<false>(at, query, beam);
 }
 
-// A row with its length taken out, padded as the graph wants it; false if it has no direction.
-bool read_unit(const Index& index, size_t row, Matrix& out) {
+// A row with its trust for its length, padded as the graph wants it, so that products with a query
+// are what the exact search gives; false if it has no direction.
+bool read_scaled(const Index& index, size_t row, Matrix& out) {
   index.vectors().read(row, 1, out.view());
-  return query::copy_unit(out.row(0), out.row(0));
+  const float trust = query::trust_in(index.vectors(), row);
+  if (!query::copy_unit(out.row(0), out.row(0)) || trust == 0) return false;
+  for (float& x : out.row(0)) x *= trust;
+  return true;
 }
 
 // Rows without a direction never match, so they stay outside the graph.
@@ -96,7 +100,7 @@ std::vector<uint32_t> rows_without_direction(const Index& index) {
   std::vector<uint32_t> out;
   Matrix one(1, index.dim());
   for (uint32_t row = 0; row < index.size(); ++row) {
-    if (!read_unit(index, row, one)) out.push_back(row);
+    if (!read_scaled(index, row, one)) out.push_back(row);
   }
   return out;
 }
@@ -107,10 +111,10 @@ struct HnswIndex::Impl {
   explicit Impl(const Index& i)
       : index(i), zeros(rows_without_direction(i)), geometry(padded(i.dim())) {}
 
-  void add(size_t row, Matrix& unit) {
-    read_unit(index, row, unit);
+  void add(size_t row, Matrix& scaled) {
+    read_scaled(index, row, scaled);
     try {
-      graph->addPoint(unit.view().data, row);
+      graph->addPoint(scaled.view().data, row);
     } catch (const std::bad_alloc&) {
       throw fault(ErrorKind::kLimit, "no memory for a graph over {} vectors", index.size());
     } catch (const std::runtime_error& e) {
@@ -174,12 +178,12 @@ HnswIndex::HnswIndex(const Index& index, const Context& context, int links, int 
   } catch (const std::exception&) {
     throw fault(ErrorKind::kLimit, "no memory for a graph over {} vectors", rows.size());
   }
-  Matrix first_unit(1, index.dim());
-  impl_->add(rows[0], first_unit);  // everything else needs an entry point
+  Matrix first_scaled(1, index.dim());
+  impl_->add(rows[0], first_scaled);  // everything else needs an entry point
   for_each_shard(context, (rows.size() - 1 + kRowsAtOnce - 1) / kRowsAtOnce, [&](size_t shard) {
-    Matrix unit(1, index.dim());
+    Matrix scaled(1, index.dim());
     const size_t first = 1 + shard * kRowsAtOnce, last = std::min(first + kRowsAtOnce, rows.size());
-    for (size_t i = first; i < last; ++i) impl_->add(rows[i], unit);
+    for (size_t i = first; i < last; ++i) impl_->add(rows[i], scaled);
   });
 }
 

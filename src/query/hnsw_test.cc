@@ -62,6 +62,23 @@ TEST(Hnsw, FindsNearlyAllAndScoresExactly) {
   EXPECT_GT(right, kQueries * 9);
 }
 
+// Half of the rows are hardly trusted, and one not at all: the graph finds what the exact search
+// does.
+TEST(Hnsw, DoubtsWhatTheExactSearchDoubts) {
+  constexpr size_t kRows = 2000;
+  const TestSpace t(clustered(kRows, 20));
+  std::vector<float> trust(kRows, 1.0f);
+  for (size_t r = 0; r < kRows; r += 2) trust[r] = 0.1f;
+  trust[7] = 0;
+  const Index doubted(t.names, std::make_shared<MatrixVectors>(t.vectors, 0, kRows, 20, trust));
+  const HnswIndex index(doubted, Context(1));
+  EXPECT_GT(index.recall(Context(1), 300), 0.9);
+  const auto found = index.search(t.vectors, own_rows(kRows), {.top = 10}, Context(1));
+  for (const auto& hits : found) {
+    for (const Hit& hit : hits) EXPECT_NE(hit.row, 7u);
+  }
+}
+
 TEST(Hnsw, OneThreadBuildsTheSameGraphTwice) {
   const Matrix m = clustered(1500, 20);
   const TestSpace t(m);

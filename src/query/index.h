@@ -25,7 +25,8 @@ struct Hit {
 };
 
 // Named vectors, compared by their directions. A row that has none (zero, or with a value that is
-// not finite) never matches anything. Borrows the names, one per row.
+// not finite) never matches anything; one that is trusted less (core/vectors.h) scores that much
+// less as an answer, not as a question. Borrows the names, one per row.
 class Index {
  public:
   Index(const Names& names, std::shared_ptr<const Vectors> vectors);
@@ -48,10 +49,11 @@ struct SearchOptions {
   size_t restrict_to = 0;  // answers among the first (most frequent) rows only; 0 for all
 };
 
-// The `top` rows with the highest cosine to each query row, best first, ties by row number; rows in
-// `exclude[q]` are left out (`exclude` has one list per query, or none at all). Queries need not be
-// of length 1; a zero query has no neighbours. The answer does not depend on the number of threads
-// or of other queries. Cost: queries x rows x dim multiply-adds, memory queries x top and one tile.
+// The `top` rows with the highest cosine, times their trust, to each query row, best first, ties by
+// row number; rows in `exclude[q]` are left out (`exclude` has one list per query, or none at all).
+// Queries need not be of length 1; a zero query has no neighbours. The answer does not depend on
+// the number of threads or of other queries. Cost: queries x rows x dim multiply-adds, memory
+// queries x top and one tile.
 std::vector<std::vector<Hit>> nearest(const Index& index, const Matrix& queries,
                                       std::span<const std::vector<uint32_t>> exclude,
                                       const SearchOptions& options, const Context& context);

@@ -199,6 +199,36 @@ TEST(Index, LengthsDoNotCountHoweverLargeOrSmall) {
 }
 
 // The rows of a file as they stand, without padding, give the same answers to the last bit.
+TEST(Index, WhatIsTrustedLessScoresLess) {
+  constexpr size_t kRows = 200;
+  const TestSpace plain(random_matrix(kRows, 5, 1));
+  std::vector<float> trust(kRows);
+  for (size_t r = 0; r < kRows; ++r) trust[r] = static_cast<float>(r + 1) / kRows;
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> senseless{0, -1, 2, kNaN, kInfinity};  // a mapped file may have them
+  std::ranges::copy(senseless, trust.begin());
+  const Index doubted(plain.names,
+                      std::make_shared<MatrixVectors>(plain.vectors, 0, kRows, 5, trust));
+  const Matrix queries = random_matrix(3, 5, 2);
+  for (size_t q = 0; q < 3; ++q) {
+    Matrix one(1, 5);
+    std::ranges::copy(queries.row(q), one.row(0).begin());
+    for (const Matrix* asked : {&queries, &std::as_const(one)}) {  // by panels, and row by row
+      const auto hits = nearest_of(doubted, *asked, {}, {.top = kRows})[asked == &one ? 0 : q];
+      ASSERT_EQ(hits.size(), kRows - senseless.size());
+      for (const Hit& hit : hits) {
+        ASSERT_GE(hit.row, senseless.size());
+        const double cosine = exact_cosine(queries.row(q), plain.unit.row(hit.row));
+        EXPECT_NEAR(hit.score, trust[hit.row] * cosine, 1e-5);
+      }
+    }
+  }
+  // Who asks is not doubted, and two names have their cosine.
+  EXPECT_NEAR(exact_cosine(doubted.unit_row(9), doubted.unit_row(9)), 1, 1e-6);
+  EXPECT_EQ(cosine(doubted, 9, 10), cosine(plain.space, 9, 10));
+}
+
 TEST(Index, AMappedTableGivesTheSameBits) {
   const Matrix m = random_matrix(700, 33, 5), queries = random_matrix(70, 33, 6);
   std::vector<float> file;

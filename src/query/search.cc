@@ -59,6 +59,12 @@ bool copy_unit(std::span<const float> from, std::span<float> to) {
   return true;
 }
 
+float trust_in(const Vectors& vectors, size_t row) {
+  const std::span<const float> all = vectors.trust();
+  if (all.empty()) return 1;
+  return all[row] > 0 && all[row] <= 1 ? all[row] : 0;
+}
+
 RowBlock::RowBlock(ConstRows rows, size_t dim) : rows_(rows), dim_(dim) { set_sizes(); }
 
 RowBlock::RowBlock(const Vectors& vectors)
@@ -90,6 +96,8 @@ void RowBlock::load(size_t first, size_t count) {
     if (inverse[r] > kLeastInverse && inverse[r] < kMostInverse) continue;
     inverse[r] = copy_unit(read_.row(r), read_.row(r)) ? 1.0f : 0.0f;
   }
+  if (vectors_->trust().empty()) return;
+  for (size_t r = 0; r < count; ++r) inverse[r] *= trust_in(*vectors_, first + r);
 }
 
 void RowBlock::score(ConstRows queries, size_t query_count, Rows scores) {

@@ -38,11 +38,15 @@ class TopList {
 // Copies a vector scaled to length 1; zeros and false if it has no direction.
 bool copy_unit(std::span<const float> from, std::span<float> to);
 
+// What the cosines of a row count: its trust; 0 for one that makes no sense, as a mapped file may
+// have.
+float trust_in(const Vectors& vectors, size_t row);
+
 // A block of rows as panels, small enough for the second cache.
 class RowBlock {
  public:
   RowBlock(ConstRows rows, size_t dim);          // scores are products with the rows
-  explicit RowBlock(const Vectors& vectors);     // with the rows scaled to length 1
+  explicit RowBlock(const Vectors& vectors);     // with the rows scaled to length 1, or their trust
   size_t capacity() const { return capacity_; }  // rows, a multiple of kPanelRows
   void load(size_t first, size_t count);
   size_t first() const { return first_; }
@@ -60,7 +64,7 @@ class RowBlock {
   bool packed_ = false;  // a single query does without
   Matrix panels_;
   Matrix read_;     // rows of the vectors
-  Matrix inverse_;  // one row: 1 / their lengths, 0 for one without a direction
+  Matrix inverse_;  // one row: their trust / their lengths, 0 for one without a direction
 };
 
 // Offers scored rows to a list, without those that may not answer.

@@ -34,6 +34,7 @@ class RatingsCourse final : public ModelCourse {
     normalised_.reset();
     // What was held out counts as seen, too.
     if (ratings_.held_out().size() > 0) m_.f_.seen = std::move(ratings_).whole().share();
+    if (m_.f_.implicit) m_.f_.find_trust();
   }
 
  private:

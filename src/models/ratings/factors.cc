@@ -57,6 +57,8 @@ void RatingFactors::take_names(const Ratings& ratings, size_t new_dim) {
   dim = new_dim;
   user = Matrix();
   item = Matrix();
+  user_trust = Matrix();
+  item_trust = Matrix();
 }
 
 RatingFactors RatingFactors::planned(const Ratings& ratings, size_t dim) {
@@ -96,6 +98,8 @@ void RatingFactors::visit(Parts& parts, size_t cols) {
                 "the vectors of users and items do not fit each other");
     dim = user.cols() < 2 ? 0 : user.cols() - 2;
   }
+  parts.matrix("trust.user", user_trust, 1, users.size(), Use::kOptional);
+  parts.matrix("trust.item", item_trust, 1, items.size(), Use::kOptional);
   for (const Axis axis : {Axis::kUser, Axis::kItem}) {
     const std::string name = axis == Axis::kUser ? "shift.user" : "shift.item";
     Shifts& s = shifts_of(axis);
@@ -141,6 +145,18 @@ void RatingFactors::put_scoring_row(Axis axis, std::span<const float> learned, c
   } else {
     out[dim + 1] = static_cast<float>(shift.original(learned[dim + 1]));
     out.back() = 1;
+  }
+}
+
+void RatingFactors::find_trust() {
+  user_trust = Matrix(1, users.size());
+  item_trust = Matrix(1, items.size());
+  for (uint32_t u = 0; u < seen->rows(); ++u) {
+    user_trust.row(0)[u] = static_cast<float>(seen->row(u).size());
+  }
+  for (const uint32_t i : seen->column) item_trust.row(0)[i] += 1;
+  for (Matrix* const m : {&user_trust, &item_trust}) {
+    for (float& x : m->row(0)) x /= x + 1;
   }
 }
 

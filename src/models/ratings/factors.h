@@ -36,6 +36,9 @@ struct RatingFactors {
   // the run that is on. Shared with the data.
   std::shared_ptr<const Sparse> seen = std::make_shared<Sparse>();
   RatingShifts shifts;  // what normalising took out of the ratings
+  // Of interactions: how far the vector of each is to be trusted, one row each. None while it
+  // trains, and in files of 0.1.
+  Matrix user_trust, item_trust;
 
   const Names& names(Axis axis) const { return axis == Axis::kUser ? users : items; }
   const std::string& column(Axis axis) const {
@@ -47,6 +50,8 @@ struct RatingFactors {
   const Shifts& shifts_of(Axis axis) const {
     return axis == Axis::kUser ? shifts.users : shifts.items;
   }
+  Matrix& trust(Axis axis) { return axis == Axis::kUser ? user_trust : item_trust; }
+  const Matrix& trust(Axis axis) const { return axis == Axis::kUser ? user_trust : item_trust; }
   // Where rows of an axis have their own bias, and where a 1 that meets the other's.
   size_t own(Axis axis) const { return axis == Axis::kUser ? dim : dim + 1; }
   size_t one(Axis axis) const { return axis == Axis::kUser ? dim + 1 : dim; }
@@ -72,6 +77,11 @@ struct RatingFactors {
   std::span<const float> scoring_row(Axis axis, uint32_t number, std::span<const float> learned,
                                      std::vector<float>& scratch) const;
   size_t scoring_cols() const { return dim + 2 + (shifts.empty() ? 0 : 1); }
+
+  // n / (n + 1) for a user or an item with n visits. A vector that was made of one or two of them
+  // points anywhere, and is nearer to some than any that many visits agreed on. To doubt more than
+  // this hides series that few know: als/README.md.
+  void find_trust();
 
   // The sum over all rows of an axis of r r^T, biases and ones included.
   std::vector<double> gram(Axis axis) const;

@@ -156,6 +156,7 @@ Updated RatingsModel::update(const Dataset& data, const Context& context) {
   out.solved = solve_all(more, known_items, context);
   f_.shifts.users.find_typical();
   f_.shifts.items.find_typical();
+  if (f_.item_trust.rows() > 0) f_.find_trust();  // a model of 0.1 goes on as it did
   return out;
 }
 
@@ -214,9 +215,10 @@ std::vector<VectorGroup> RatingsModel::vectors(Side side) const {
   }
   std::vector<VectorGroup> out;
   for (const Axis axis : {Axis::kItem, Axis::kUser}) {
-    const Matrix& rows = f_.rows(axis);
+    const Matrix &rows = f_.rows(axis), &trust = f_.trust(axis);
+    const auto trusted = trust.rows() > 0 ? trust.row(0) : std::span<const float>();
     out.push_back({f_.column(axis), f_.column(axis), &f_.names(axis),
-                   std::make_shared<MatrixVectors>(rows, 0, rows.rows(), f_.dim),
+                   std::make_shared<MatrixVectors>(rows, 0, rows.rows(), f_.dim, trusted),
                    axis == Axis::kUser ? "user" : "item"});
   }
   return out;
