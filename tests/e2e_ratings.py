@@ -34,12 +34,12 @@ class Columns(kith.TestCase):
     def test_columns_of_ratings_and_tables_of_users(self):
         for model in ("als", "bmf"):
             usual, said = self.trained(model, "a.kith")
-            self.assertIn("learned from, too, of items: genre (category)", said)
+            self.assertIn("also learned from, about items: genre (category)", said)
             self.assertIn("not used: mood, which is not the same in all ratings of a user", said)
             without, _ = self.trained(model, "b.kith", "--no-columns")
             self.assertNotEqual(usual, without)
             more, said = self.trained(model, "b.kith", "--user-table", self.users)
-            self.assertIn("users.csv tells of 30 of 30 users: town (category)", said)
+            self.assertIn("users.csv has 30 of 30 users: town (category)", said)
             self.assertNotEqual(usual, more)
 
     def test_what_is_known_goes_along_with_new_ratings(self):
@@ -52,7 +52,7 @@ class Columns(kith.TestCase):
     def test_tables_that_do_not_fit(self):
         other = self.write("other.csv", "user,town\nx1,t1\nx2,t2\n")
         self.refused("train", "als", self.ratings, "--user-table", other, says=(
-            "other.csv: its column user names no user of the ratings, such as u0",))
+            "other.csv: its column user has no user of the ratings, such as u0",))
         self.refused("train", "mf", self.ratings, "--user-table", self.users, code=kith.BAD_USAGE,
                      says="learns from the ratings alone; leave --user-table out")
         self.refused("train", "als", self.ratings, "--item-table", self.path("none.csv"),
@@ -140,7 +140,7 @@ class Layouts(kith.TestCase):
         for how in ("last", "first", "mean", "sum"):
             told = self.ok("train", "als", file, "-o", model, "--holdout", 0, "--duplicates", how,
                            *stars.QUICK[:-1])
-            self.assertRegex(told.err, r"note +1 row of a pair that was there already")
+            self.assertRegex(told.err, r"note +1 row with a user and item that came before")
             self.assertEqual(self.ok("info", model, "--json").json["facts"]["ratings"], 3)
         self.refused("train", "als", file, "-o", model, "--duplicates", "refuse",
                      says=["r.csv:4", "user a", "item x", "--duplicates"])

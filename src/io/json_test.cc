@@ -42,12 +42,12 @@ TEST(JsonTree, NestingHasALimit) {
 }
 
 TEST(JsonTree, MalformedTextIsToldWithItsLine) {
-  EXPECT_EQ(error("").rfind("f.json:1: this is no JSON: syntax error", 0), 0u);
-  EXPECT_EQ(error("{\n\"a\": 1,\n}").rfind("f.json:3: this is no JSON: syntax error", 0), 0u);
-  EXPECT_EQ(error("[1e999]"), "f.json:1: this is no JSON: number overflow parsing '1e999'");
+  EXPECT_EQ(error("").rfind("f.json:1: this is not JSON: syntax error", 0), 0u);
+  EXPECT_EQ(error("{\n\"a\": 1,\n}").rfind("f.json:3: this is not JSON: syntax error", 0), 0u);
+  EXPECT_EQ(error("[1e999]"), "f.json:1: this is not JSON: number overflow parsing '1e999'");
   for (const char* const text :
        {"[1", "{\"a\"}", "[1] 2", "nul", "\"\xFF\"", "\"\\ud800\"", "01"}) {
-    EXPECT_EQ(error(text).rfind("f.json:1: this is no JSON: ", 0), 0u) << text;
+    EXPECT_EQ(error(text).rfind("f.json:1: this is not JSON: ", 0), 0u) << text;
   }
 }
 

@@ -249,14 +249,14 @@ TEST(VectorFiles, MessagesSayLineAndWhatWasFound) {
   expect("\n\n", "no vector");
   expect("just some words\n", ":1: expected a word and its numbers, found just some words");
   expect("a 1 2\nb 1\n", ":2: expected a word and 2 numbers, found 2 fields");
-  expect("a 1 2\nb 1 x\n", ":2: expected a word and 2 numbers, but x is no number");
+  expect("a 1 2\nb 1 x\n", ":2: expected a word and 2 numbers, but x is not a number");
   expect("a 1 2\nb 1 2 3\n", ":2: more than a word and 2 numbers");
   expect("a 1 2\n 1 2\n", ":2: expected a word and 2 numbers, found 2 fields");
   expect("1 2\na b 1 2\n", ":2: more than a word");
   expect("3 2\na 1 2\nb 1 2\n", "claims 3 vectors but 2 follow");
   expect("1 2\na 1 2\nb 1 2\n", "claims 1 vectors but 2 follow");
   expect("a,1,2\nb,1\n", ":2: expected a name and 2 numbers, found 2 fields");
-  expect("a,1,2\nb,1,x\n", ":2: x is no number (field 3)");
+  expect("a,1,2\nb,1,x\n", ":2: x is not a number (field 3)");
   expect(
       "\xff\xfe"
       "a",
