@@ -104,7 +104,7 @@ void put_sections(const Report& r) {
 }
 
 void put_confusion(const Report::Confusion& c) {
-  std::vector<std::vector<std::string>> rows{{"is \\ guessed"}};
+  std::vector<std::vector<std::string>> rows{{"true \\ guess"}};
   for (const std::string& value : c.values) rows[0].push_back(printable(value));
   for (size_t v = 0; v < c.values.size(); ++v) {
     auto& row = rows.emplace_back(std::vector<std::string>{printable(c.values[v])});

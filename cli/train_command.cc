@@ -83,9 +83,9 @@ const Command kTrain{
     {"kith train corpus.txt",
      "kith train word2vec news.txt.zst more.txt -o news.kith --tokens words --dim 200",
      "kith train als ratings.dat -o films.kith --dim 100"},
-    "Files are text, CSV, TSV, JSON or SQLite, plain, gzip or zstd; - is standard input, "
-    "postgresql://... a database. Without MODEL, Kith looks at the data, chooses a model and says "
-    "which. Ctrl-C keeps a checkpoint; the same command with --resume continues from it.",
+    "Files are text, CSV, TSV, JSON or SQLite, plain, gzip, zstd, xz or bzip2; - is standard "
+    "input, postgresql://... a database. Without MODEL, Kith looks at the data, chooses a model "
+    "and says which. Ctrl-C keeps a checkpoint; the same command with --resume continues from it.",
     train_groups,
     run_train,
     is_trainable,
