@@ -294,7 +294,7 @@ class Asking(kith.TestCase):
         self.assertEqual(rest, [r for r in everything if genre(r["id"]) != "fear"])
         only.write_text("fear1\r\nnothing\n")
         told = self.ok("recommend", self.model, "u5", "--only", only, "--include-seen")
-        self.assertIn("1 line of no item", told.err)
+        self.assertIn("1 line with an item that the model does not know", told.err)
         only.write_text("nothing\n")
         self.refused("recommend", self.model, "u5", "--only", only, says=["none of 1 name", "nothing"])
 
@@ -547,7 +547,7 @@ class Evaluated(kith.TestCase):
         self.refused("eval", "als", file, "--dim", -3, says="dim", **bad)
         self.refused("eval", self.model, self.file, "--relevant", "good", says="relevant", **bad)
         self.refused("eval", "als", self.write("r.csv", "user,item,rating\na,x,3\n"), "--split",
-                     "time", says="no column says when")
+                     "time", says="no column of times was found")
         self.refused("eval", "als", self.write("r.csv", "user,item,rating\na,x,3\n"),
                      says="too few")
 

@@ -422,7 +422,7 @@ TEST(Analogy, OptionsCount) {
   };
   EXPECT_NE(scores(Side::kInput), scores(Side::kOutput));
   EXPECT_NE(scores(Side::kInput), scores(Side::kSum));
-  expect_part("--restrict has nothing to go by", usage_error([] {
+  expect_part("so --restrict cannot tell", usage_error([] {
                 analogy(places(), "city=Rome", "city=Milan", "city=Lima", {.restrict_to = 5},
                         two_threads());
               }));

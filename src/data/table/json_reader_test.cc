@@ -101,7 +101,7 @@ TEST(JsonReader, ErrorsNameTheLine) {
   expect_part("t:1: this is not JSON: number overflow", refusal("{\"a\":1e999}"));
   expect_part("t:1: the key a occurs twice", refusal(R"({"a":1,"a":2})"));
   expect_part("t:1: the key a occurs twice", refusal(R"({"a":[1],"a":[2]})"));
-  expect_part("t:1: the key a.b stands twice", refusal(R"({"a":{"b":1},"a.b":2})"));
+  expect_part("t:1: the key a.b occurs twice", refusal(R"({"a":{"b":1},"a.b":2})"));
   expect_part("column 1 of 1 has no name", refusal(R"({"":1})"));
   expect_part("t:1: nested deeper than 100 levels", refusal("{\"a\":" + std::string(100000, '[')));
   expect_part("longer than 64 MiB",
