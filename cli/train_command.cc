@@ -62,8 +62,8 @@ Outcome train_aloud(const TrainArgs& args) {
   if (trained.finished) return {std::move(trained), kDone};
   const std::string command = fmt::format("{} train{}{}", shell_quoted(program), args.words,
                                           args.request.options.resume ? "" : " --resume");
-  complain(ErrorKind::kCancelled, fmt::format("interrupted; {} is kept, go on with{}", checkpoint,
-                                              json_wanted ? ": " + command : ""));
+  complain(ErrorKind::kCancelled, fmt::format("interrupted; {} is kept, continue with{}",
+                                              checkpoint, json_wanted ? ": " + command : ""));
   if (!json_wanted) say("  {}", command);
   return {std::move(trained), kInterrupted};
 }

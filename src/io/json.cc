@@ -65,8 +65,8 @@ class TreeBuilder {
   template <class T>
   bool open(T nothing) {
     if (open_.size() == kDeepest) {
-      throw fault(ErrorKind::kInput, "{}: lists or objects in one another, more than {} deep",
-                  where_, kDeepest);
+      throw fault(ErrorKind::kInput, "{}: lists or objects are nested more than {} deep", where_,
+                  kDeepest);
     }
     JsonValue& at = place();
     at.value = std::move(nothing);

@@ -37,7 +37,7 @@ TEST(JsonTree, FindsMembersOfObjects) {
 TEST(JsonTree, NestingHasALimit) {
   const auto nested = [](size_t n) { return std::string(n, '[') + std::string(n, ']'); };
   EXPECT_EQ(again(nested(64)), nested(64));
-  EXPECT_EQ(error(nested(65)), "f.json: lists or objects in one another, more than 64 deep");
+  EXPECT_EQ(error(nested(65)), "f.json: lists or objects are nested more than 64 deep");
   EXPECT_EQ(error(std::string(100000, '[')), error(nested(65)));
 }
 
