@@ -172,9 +172,8 @@ std::string overview() {
     rows.push_back({std::string(c->name), std::string(c->summary)});
   }
   return out + table(rows, "<<") +
-         "\nkith COMMAND --help shows its options, with examples. kith help man prints a "
-         "man\npage, kith help completion bash|zsh|fish a script that completes commands and "
-         "flags.\n";
+         "\nkith COMMAND --help shows options and examples. kith help man prints a man page,\nkith "
+         "help completion bash|zsh|fish a script that completes commands and flags.\n";
 }
 
 std::string help_of(const Command& c, std::string_view model) {
