@@ -177,7 +177,7 @@ class Refused(kith.TestCase):
     def test_what_has_no_ratings(self):
         model = self.path("m.kith")
         for text, says in (("user,item,rating\n", "no ratings"), ("", "no row"),
-                           ("word\nhello\n", "user and item"),
+                           ("word\nhello\n", "column of users and one of items"),
                            ("user,item,rating\n,,\n", "every row lacks"),
                            ("1,2,3\n1,3,3\n1,2\n", "bad.csv:3")):
             self.refused("train", "als", self.write("bad.csv", text), "-o", model, says=says)
@@ -345,7 +345,7 @@ class Asking(kith.TestCase):
         self.refused("recommend", self.model, "--given", "wets1=3", says=["wets1", "west1"])
         self.refused("recommend", self.model, "item=west1", says="is an item", **bad)
         self.refused("recommend", self.model, says="--all", **bad)
-        self.refused("recommend", self.model, "u1", "--all", says="name none", **bad)
+        self.refused("recommend", self.model, "u1", "--all", says="leave out the users", **bad)
         self.refused("recommend", self.model, "u1", "-o", self.path("x"), says=".csv, .tsv", **bad)
         # Of many users, those that are known get their list.
         result = kith.run("recommend", self.model, "u1", "nobody", "u2", "--json")

@@ -328,7 +328,7 @@ TEST(VectorFiles, NpyOfOtherWriters) {
     return "\x93NUMPY" + std::string("\x02\0", 2) + size + header + data;
   };
   EXPECT_EQ(read_text(padded(1 << 20)).names.size(), 2u);
-  EXPECT_FAILURE(read_text(padded((1 << 20) + 1)), ErrorKind::kInput, "or than 1 MiB");
+  EXPECT_FAILURE(read_text(padded((1 << 20) + 1)), ErrorKind::kInput, "more than 1 MiB");
   const std::string whole = npy(dict("<f4", "False", "(2, 2)"), data);
   for (size_t n = 0; n < whole.size(); ++n) {
     EXPECT_FAILURE(read_text(whole.substr(0, n)), ErrorKind::kInput, ": ");
