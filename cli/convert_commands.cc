@@ -16,7 +16,7 @@ struct ExportOptions {
   Side vectors = Side::kInput;
 
   static constexpr std::tuple fields{
-      field("to", &ExportOptions::to, "the format to write").automatic("must be said"),
+      field("to", &ExportOptions::to, "the format to write").automatic("required"),
       field("output", &ExportOptions::output, "the file to write (-o); - is standard output"),
       field("vectors", &ExportOptions::vectors, "which vectors of the model to write"),
   };
@@ -58,7 +58,7 @@ int run_import(Args args) {
   const ImportReport report = import_vectors(words[0], options.output, context);
   if (quiet.quiet) return kDone;
   if (report.duplicates) {
-    say("kith: {}: {} stood there twice; the first was kept", words[0],
+    say("kith: {}: {} more than once; the first of each was kept", words[0],
         count_of(report.duplicates, "word"));
   }
   if (report.invalid_utf8) {
@@ -79,7 +79,7 @@ const Command kExport{
     {"kith export words.kith --to word2vec-bin -o words.bin",
      "kith export words.kith --to npy -o words.npy",
      "kith export words.kith --to glove -o - | gzip > words.txt.gz"},
-    "npy writes FILE and FILE.names.txt. Names of models with several kinds of them are written "
+    "npy writes FILE and FILE.names.txt. If a model has names of several kinds, they are written "
     "as column=value.",
     groups_for<ExportOptions>,
     run_export,
@@ -91,8 +91,8 @@ const Command kImport{
     "read vectors that another tool made",
     {"kith import GoogleNews-vectors-negative300.bin.gz -o news.kith",
      "kith import glove.6B.100d.txt -o glove.kith", "kith import vectors.npy -o vectors.kith"},
-    "The format is seen from the bytes: word2vec binary or text, GloVe, NumPy, CSV, safetensors; "
-    "plain, gzip, zstd, xz or bzip2.",
+    "The format is recognised by the content: word2vec binary or text, GloVe, NumPy, CSV, "
+    "safetensors; plain, gzip, zstd, xz or bzip2.",
     groups_for<ImportOptions, Quiet>,
     run_import,
 };

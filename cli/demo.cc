@@ -19,7 +19,8 @@ struct DemoOptions {
 
   static constexpr std::tuple fields{
       field("folder", &DemoOptions::folder,
-            "where text and model go; else build/demo beside build, or here"),
+            "folder for the text and the model; by default build/demo if there is a folder build, "
+            "else this one"),
   };
 };
 
@@ -72,8 +73,9 @@ void show_odd(const Model& model) {
 void show_score(const Trained& t) {
   if (!t.held_out || !t.first_held_out) return;
   put_text(heading("How well does it know text that it has not seen?"));
-  put("  held-out loss {:.3f} before training, {:.3f} after; lower is better\n", *t.first_held_out,
-      *t.held_out);
+  put("  held-out loss, in nats per predicted word: {:.3f} before training, {:.3f} after; lower is "
+      "better\n",
+      *t.first_held_out, *t.held_out);
 }
 
 // Says the command, and does what it would.
@@ -148,7 +150,7 @@ fs::path made_folder(const std::string& wanted) {
 int run_demo(Args args) {
   DemoOptions options;
   Threads threads;
-  if (!parse(args, options, threads).empty()) misused(kDemo, "demo takes no words");
+  if (!parse(args, options, threads).empty()) misused(kDemo, "demo takes no arguments");
   const fs::path folder = made_folder(options.folder);
   const std::string text = (folder / "wordnet.txt").lexically_normal().string();
   const std::string path = (folder / "wordnet.kith").lexically_normal().string();

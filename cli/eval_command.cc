@@ -104,7 +104,7 @@ void put_sections(const Report& r) {
 }
 
 void put_confusion(const Report::Confusion& c) {
-  std::vector<std::vector<std::string>> rows{{"is \\ guessed"}};
+  std::vector<std::vector<std::string>> rows{{"true \\ guess"}};
   for (const std::string& value : c.values) rows[0].push_back(printable(value));
   for (size_t v = 0; v < c.values.size(); ++v) {
     auto& row = rows.emplace_back(std::vector<std::string>{printable(c.values[v])});
@@ -248,11 +248,11 @@ const Command kEval{
     {"kith eval words.kith questions-words.txt wordsim353.tsv",
      "kith eval als ratings.dat --split user --folds 5",
      "kith eval movies.kith test.csv --target director --given cast --train movies.csv"},
-    "What a file asks is seen from its lines: four words (Google's analogies), or two words and a "
-    "number (human similarity). A model of a table is asked to fill the column --target of the "
-    "rows of a table, a model of ratings to predict ratings and to rank items. With the NAME of a "
-    "kind of model for ratings instead of a file, it is trained on a part of them and tested on "
-    "the rest.",
+    "For words, each line of a file is a question: four words (Google's analogies), or two words "
+    "and a number (human similarity). A model of a table fills the column --target of each row of "
+    "a table; a model of ratings predicts ratings and ranks items. Given the NAME of a model of "
+    "ratings, such as als, instead of a model file, eval trains it on a part of the ratings and "
+    "tests it on the rest.",
     eval_groups,
     run_eval,
     can_be_tested,

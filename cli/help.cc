@@ -102,12 +102,11 @@ std::string man_of(const ModelDescription& m) {
 
 std::string man_page() {
   std::string out = fmt::format(
-      ".TH KITH 1 \"\" \"kith {}\" \"User Commands\"\n"
-      ".SH NAME\nkith \\- learn vectors from data, and ask them\n"
-      ".SH SYNOPSIS\n.B kith\n.I COMMAND\n[\\fIoptions\\fR] [\\fIarguments\\fR]\n"
-      ".SH DESCRIPTION\nKith learns vectors for the words of a text, the rows and values of a "
-      "table, the users and items of ratings, and answers what is like what.\nResults go to "
-      "standard output, everything else to standard error.\n.SH COMMANDS\n",
+      ".TH KITH 1 \"\" \"kith {}\" \"User Commands\"\n.SH NAME\nkith \\- learn vectors from data, "
+      "and query them\n.SH SYNOPSIS\n.B kith\n.I COMMAND\n[\\fIoptions\\fR] "
+      "[\\fIarguments\\fR]\n.SH DESCRIPTION\nKith learns vectors for the words of a text, the rows "
+      "and values of a table, the users and items of ratings, and finds what is alike.\nResults go "
+      "to standard output, everything else to standard error.\n.SH COMMANDS\n",
       kVersion);
   for (const Command* c : commands()) out += man_of(*c);
   out += ".SH DATA\n";
@@ -131,7 +130,7 @@ std::string help_of(const ModelDescription& m) {
   std::string out = fmt::format("{}: {}\n", m.name, m.summary);
   if (!m.settings.fields.empty()) out += '\n' + help_of(m.settings);
   if (!m.data.empty()) {
-    out += fmt::format("\nkith train {} --help shows all that training can be told.\n", m.name);
+    out += fmt::format("\nkith train {} --help shows all options of training.\n", m.name);
   }
   return out;
 }
@@ -159,7 +158,7 @@ int run_help(Args args) {
 std::string overview() {
   std::string out = fmt::format(
       "{} learns vectors for words, for the rows and values of tables,\nfor users and items, from "
-      "the company they keep; and answers what is like what.\n\n",
+      "what they occur with, and finds what is alike.\n\n",
       styled(Stream::kOut, Look::kBold, fmt::format("kith {}", kVersion)));
   out += table({{"kith demo", "see it work, in seconds"},
                 {"kith train corpus.txt", "learn from a text; writes corpus.kith"},
@@ -173,8 +172,8 @@ std::string overview() {
     rows.push_back({std::string(c->name), std::string(c->summary)});
   }
   return out + table(rows, "<<") +
-         "\nkith COMMAND --help tells more, with examples. kith help man prints a man page,\n"
-         "kith help completion bash|zsh|fish what makes a shell complete commands and flags.\n";
+         "\nkith COMMAND --help shows options and examples. kith help man prints a man page,\nkith "
+         "help completion bash|zsh|fish a script that completes commands and flags.\n";
 }
 
 std::string help_of(const Command& c, std::string_view model) {
@@ -194,8 +193,8 @@ std::string help_of(const Command& c, std::string_view model) {
       if (c.takes(m)) names.push_back(m.name);
     }
     out += '\n' +
-           wrapped(fmt::format("More can be told for a model and its data: kith {} MODEL "
-                               "--help, with MODEL one of {}.",
+           wrapped(fmt::format("Each model and its data have more options: kith {} MODEL --help, "
+                               "with MODEL one of {}.",
                                c.name, fmt::join(names, ", ")),
                    help_width(), 0) +
            '\n';

@@ -35,8 +35,10 @@ int run_info(Args args) {
   const std::string run = model.run_settings();
   if (options.toml) {
     if (run.empty()) {
-      throw Error(ErrorKind::kInput, fmt::format("{}: a {} model, which no run of kith train made",
-                                                 model.path(), model.kind()));
+      throw Error(
+          ErrorKind::kInput,
+          fmt::format("{}: a {} model that kith train did not make, so it has no settings of a run",
+                      model.path(), model.kind()));
     }
     put_text(run);
     return kDone;
@@ -75,7 +77,7 @@ std::string_view data_of(const ModelDescription& m) { return m.data.empty() ? "n
 
 int run_models(Args args) {
   Output output;
-  if (!parse(args, output).empty()) misused(kModels, "models takes no words");
+  if (!parse(args, output).empty()) misused(kModels, "models takes no arguments");
   const std::vector<ModelDescription> models = available_models();
   if (output.json) {
     Json all = Json::array();
@@ -110,7 +112,7 @@ int run_version(Args) {
 const Command kInfo{
     "info",
     "MODEL",
-    "tell what is in a model file",
+    "show what is in a model file",
     {"kith info words.kith", "kith info words.kith --json",
      "kith info words.kith --toml > run.toml && kith train corpus.txt --config run.toml"},
     "",

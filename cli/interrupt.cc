@@ -34,7 +34,7 @@ extern "C" void on_interrupt(int) {
 
 extern "C" void on_lost_file(int) {
   tell(
-      "kith: a file became shorter while it was being read; was it written over? Nothing was "
+      "kith: a file became shorter while it was being read; was it overwritten? Nothing was "
       "changed\n");
   ::_exit(kFailed);
 }

@@ -120,7 +120,8 @@ void Narrator::on(const Training& e) {
 }
 
 void Narrator::on(const Checkpoint& e) {
-  if (!e.failure.empty()) status_.warning("warning: no checkpoint this time: " + e.failure);
+  if (e.failure.empty()) return;
+  status_.warning("warning: this checkpoint could not be written: " + e.failure);
 }
 
 void Narrator::on(const Examples& e) {

@@ -16,7 +16,8 @@ struct Queries {
   std::string queries{};
 
   static constexpr std::tuple fields{
-      field("queries", &Queries::queries, "read queries from this file, one a line; - is stdin"),
+      field("queries", &Queries::queries,
+            "read queries from this file, one per line; - is standard input"),
   };
 };
 
@@ -170,8 +171,8 @@ const Command kNear{
      "kith near movies.kith 'cast=Sigourney Weaver' genres=Horror --to director"},
     "A query is a name that the model knows, or an expression in one argument with spaces around + "
     "and -. A model of a table is asked with column=value, a model of ratings with item=ID or "
-    "user=ID. With --to, the queries are parts of one row, and the answer is what goes with it. "
-    "similar is another name of near.",
+    "user=ID. With --to, the queries are values of one row, and the answers are values of another "
+    "column that go with them. kith similar is another name for kith near.",
     groups_for<NearOptions, Queries, TitleOptions, Threads, Output>,
     run_near,
 };

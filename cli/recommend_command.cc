@@ -22,17 +22,19 @@ struct RecommendFlags {
   bool json = false;
 
   static constexpr std::tuple fields{
-      field("only", &RecommendFlags::only, "none but the items in this file, an id a line"),
-      field("exclude", &RecommendFlags::exclude, "not the items in this file, an id a line"),
+      field("only", &RecommendFlags::only,
+            "recommend only the items in this file, one id per line"),
+      field("exclude", &RecommendFlags::exclude,
+            "leave out the items in this file, one id per line"),
       field("given", &RecommendFlags::given,
-            "ratings of someone whom the model does not know: item=rating,item=rating"),
+            "ratings by someone the model does not know: item=rating,item=rating"),
       field("rated", &RecommendFlags::rated,
             "one such rating, item=rating; may be given several times"),
       field("all", &RecommendFlags::all, "for every user of the model, as CSV"),
       field("output", &RecommendFlags::output,
             "the file to write (-o): .csv, .tsv or .jsonl; else printed"),
       field("threads", &RecommendFlags::threads, "0 for all cores").between(0, 1024),
-      field("json", &RecommendFlags::json, "one JSON object a user"),
+      field("json", &RecommendFlags::json, "one JSON object per user"),
   };
 };
 
@@ -154,11 +156,13 @@ int run_recommend(Args args) {
   const std::vector<std::string> rated = given_ratings(flags, arguments.settings);
   if (users.empty() && !rated.empty()) users.emplace_back("someone");
   if (users.empty() != flags.all) {
-    misused(kRecommend, flags.all ? "--all is for every user; name none"
+    misused(kRecommend, flags.all ? "--all is for every user; leave out the users"
                                   : "recommend needs a user, --given ratings, or --all");
   }
   if (options.explain && (flags.all || !flags.output.empty())) {
-    misused(kRecommend, "--explain is for users that are named and lists that are printed");
+    misused(kRecommend,
+            "--explain is for users who are named and for lists that are printed; leave out --all "
+            "and --output");
   }
   if (!flags.output.empty()) check_output(flags.output, {path});
   const Model model = open(path);
@@ -170,7 +174,7 @@ int run_recommend(Args args) {
   for (const std::string& text : rated) given.push_back(parse_given(model, text));
   const Recommender recommender(model, options, items, &titles);
   if (recommender.unknown_items() > 0) {
-    say("kith: warning: --only and --exclude: {} of no item that the model knows",
+    say("kith: warning: --only and --exclude: {} with an item that the model does not know",
         count_of(recommender.unknown_items(), "line"));
   }
   Context context(flags.threads);
@@ -190,8 +194,8 @@ const Command kRecommend{
     {"kith recommend films.kith 42 --names movies.dat",
      "kith recommend films.kith --given '260=5,1196=4.5' --top 5 --json",
      "kith recommend films.kith --all -o recommendations.csv"},
-    "What the user rated is left out. Someone new is placed by what they rated, as the model would "
-    "have placed them, without training.",
+    "Items that the user has rated are left out. For someone new, a vector is computed from their "
+    "ratings (--given), without training.",
     groups_for<RecommendOptions, RecommendFlags, TitleOptions>,
     run_recommend,
 };

@@ -199,7 +199,7 @@ int run_recover_demo(Args args) {
   Threads threads;
   Quiet quiet;
   if (!parse(args, options, flags, threads, quiet).empty()) {
-    misused(kRecoverDemo, "recover-demo takes no words");
+    misused(kRecoverDemo, "recover-demo takes no arguments");
   }
   if (options.ranks > options.size) {
     throw Error(ErrorKind::kUsage,
@@ -237,8 +237,8 @@ const Command kRecoverDemo{
      "kith recover-demo --spike 0.9 --ranks 4"},
     "Completes random matrices of every rank from every share of their entries and compares with "
     "the truth. Below 2nk - k² entries there is no hope; a little above, completion succeeds, if "
-    "the matrix is spread over its entries: with --spike it is not, and more is needed. How even "
-    "it is says the incoherence (Candès and Tao 2010): 1 or a little more is even.",
+    "the matrix is spread over its entries: with --spike it is not, and more is needed. The "
+    "incoherence (Candès and Tao 2010) measures this: 1 or a little more is spread evenly.",
     groups_for<RecoveryOptions, RecoverFlags, Threads, Quiet>,
     run_recover_demo,
 };

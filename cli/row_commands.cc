@@ -32,7 +32,7 @@ struct RowsFlags {
   static constexpr std::tuple fields{
       field("output", &RowsFlags::output,
             "the file to write (-o): .csv, .tsv, .jsonl, or .npy for numbers; else printed"),
-      field("json", &RowsFlags::json, "one JSON object a row"),
+      field("json", &RowsFlags::json, "one JSON object per row"),
   };
 };
 
@@ -71,8 +71,7 @@ void put_prediction(const Prediction& p) {
                p.number->deviation ? fmt::format(" ± {:.4f}", *p.number->deviation) : "");
   }
   if (p.number) {
-    return p.number->median ? put("{} (expected), {} (as likely below as above)\n", p.number->text,
-                                  p.number->median_text)
+    return p.number->median ? put("{} (mean), {} (median)\n", p.number->text, p.number->median_text)
                             : put("{}\n", p.number->text);
   }
   std::vector<std::vector<std::string>> rows;
@@ -106,7 +105,8 @@ int run_predict(Args args) {
   const std::vector<std::string> asked = rest_of(words);
   if (!are_sources(model, asked)) {
     if (!flags.output.empty()) {
-      throw Error(ErrorKind::kUsage, "one prediction is printed; --output is for those of a file");
+      throw Error(ErrorKind::kUsage,
+                  "a single prediction is printed; --output is for predictions from a file");
     }
     const Prediction found = predict(model, asked, options);
     if (flags.json) {
@@ -130,8 +130,8 @@ int run_predict(Args args) {
       &narrator);
   file.commit();
   if (done.unknown_users + done.unknown_items > 0) {
-    say("kith: warning: {} with a user and {} with an item that the model does not know: for them "
-        "it predicts the mean and the bias of what it knows",
+    say("kith: warning: {} with a user and {} with an item that the model does not know: the "
+        "prediction is the mean plus the bias of the one that it knows",
         count_of(done.unknown_users, "row"), count_of(done.unknown_items, "row"));
   }
   return kDone;
@@ -192,8 +192,8 @@ struct EmbedFlags {
 
   static constexpr std::tuple fields{
       field("output", &EmbedFlags::output,
-            "the file to write (-o): .npy, .csv, .tsv, .jsonl, .safetensors, or .kith, which near "
-            "can ask"),
+            "the file to write (-o): .npy, .csv, .tsv, .jsonl, .safetensors, or .kith, for kith "
+            "near"),
       field("json", &EmbedFlags::json, "print the vector of column=value as JSON"),
   };
 };
@@ -283,13 +283,13 @@ int run_update(Args args) {
 const Command kPredict{
     "predict",
     "MODEL column=value... | FILE...",
-    "fill a column of a row, or of all rows of a table; or say how a user would rate an item",
+    "fill a column of a row, or of all rows of a table; or predict how a user would rate an item",
     {"kith predict movies.kith --target director 'cast=Sigourney Weaver|Tom Skerritt' year=1979",
      "kith predict movies.kith --target director new.csv -o filled.csv",
      "kith predict ratings.kith user=42 item=Alien"},
-    "Categories come with their probabilities, numbers as the expectation and the middle. Of a "
-    "user or an item that a model of ratings does not know, it predicts the mean and the bias of "
-    "the other.",
+    "Categories come with their probabilities, numbers as mean and median. If a model of ratings "
+    "does not know the user or the item, it predicts the mean plus the bias of the one that it "
+    "knows.",
     Groups<std::tuple<PredictOptions, RowsFlags>, Can::kCompleteRows, Can::kRateItems>::get,
     run_predict,
 };
@@ -297,12 +297,12 @@ const Command kPredict{
 const Command kScore{
     "score",
     "MODEL FILE...",
-    "find odd rows of a table, and say what is odd about them",
+    "find odd rows of a table, and show what is odd about them",
     {"kith score movies.kith movies.csv --name title",
      "kith score movies.kith new.csv --all --json",
      "kith score movies.kith movies.db --query movies --top 5"},
-    "A row's score is the sum over pairs of its columns; what each pair adds is compared with what "
-    "it adds elsewhere in the table.",
+    "A row's score is a sum over pairs of its columns; what each pair adds is compared with what "
+    "the same pair adds in the other rows.",
     Groups<std::tuple<ScoreOptions, RowsFlags>, Can::kCompleteRows>::get,
     run_score,
 };
@@ -314,8 +314,8 @@ const Command kEmbed{
     {"kith embed movies.kith movies.csv --name title -o films.kith",
      "kith embed movies.kith new.csv --to npy -o new.npy",
      "kith embed movies.kith 'director=Ridley Scott' genres=Drama --json"},
-    "The vector of a row is the sum of those of its columns; what is missing or unknown is left "
-    "out. The vectors of values are written by kith export.",
+    "The vector of a row is the sum of the vectors of its columns; missing and unknown values are "
+    "left out. For the vectors of the values themselves, use kith export.",
     Groups<std::tuple<EmbedOptions, EmbedFlags, Quiet>, Can::kCompleteRows>::get,
     run_embed,
 };
@@ -323,14 +323,15 @@ const Command kEmbed{
 const Command kUpdate{
     "update",
     "MODEL FILE... -o MODEL",
-    "add what new rows say to a model, without training",
+    "add new rows to a model, without training",
     {"kith update movies.kith new.csv -o movies2.kith",
      "kith update ratings.kith today.csv -o ratings.kith --json",
      "kith update movies.kith postgresql://localhost/films --query new_films -o movies2.kith"},
-    "A new value is placed where its rows point: the mean of what the rest of each row asks for, "
-    "mapped to where trained values lie. In a model of ratings, users with new ratings and new "
-    "items are solved from all their ratings. To train on instead: kith train MODEL FILE --from "
-    "MODEL.",
+    "The vector of a new value is computed from its rows: the mean of what the other values of "
+    "each row predict, mapped to where trained values lie. In a model of ratings, the vectors of "
+    "new items and of users with new ratings are solved from all their ratings. To train further "
+    "instead: kith train "
+    "MODEL FILE --from MODEL.",
     Groups<std::tuple<UpdateFlags, Threads>, Can::kUpdate>::get,
     run_update,
 };

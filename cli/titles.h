@@ -16,8 +16,10 @@ struct TitleOptions {
 
   static constexpr std::tuple fields{
       field("names", &TitleOptions::names, "ratings: show titles from this table, by item id"),
-      field("names-column", &TitleOptions::names_column, "its column of titles; else found"),
-      field("encoding", &TitleOptions::encoding, "of that table, unless a byte-order mark tells"),
+      field("names-column", &TitleOptions::names_column,
+            "its column of titles; detected by default"),
+      field("encoding", &TitleOptions::encoding,
+            "encoding of that table, unless it has a byte-order mark"),
   };
 };
 

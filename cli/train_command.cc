@@ -62,8 +62,8 @@ Outcome train_aloud(const TrainArgs& args) {
   if (trained.finished) return {std::move(trained), kDone};
   const std::string command = fmt::format("{} train{}{}", shell_quoted(program), args.words,
                                           args.request.options.resume ? "" : " --resume");
-  complain(ErrorKind::kCancelled, fmt::format("interrupted; {} is kept, go on with{}", checkpoint,
-                                              json_wanted ? ": " + command : ""));
+  complain(ErrorKind::kCancelled, fmt::format("interrupted; {} is kept, continue with{}",
+                                              checkpoint, json_wanted ? ": " + command : ""));
   if (!json_wanted) say("  {}", command);
   return {std::move(trained), kInterrupted};
 }
@@ -83,9 +83,9 @@ const Command kTrain{
     {"kith train corpus.txt",
      "kith train word2vec news.txt.zst more.txt -o news.kith --tokens words --dim 200",
      "kith train als ratings.dat -o films.kith --dim 100"},
-    "Files are text, CSV, TSV, JSON or SQLite, plain, gzip or zstd; - is standard input, "
-    "postgresql://... a database. Without MODEL, Kith looks at the data and says which it takes. "
-    "Ctrl-C keeps a checkpoint; the same command with --resume goes on from it.",
+    "Files are text, CSV, TSV, JSON or SQLite, plain, gzip, zstd, xz or bzip2; - is standard "
+    "input, postgresql://... a database. Without MODEL, Kith looks at the data, chooses a model "
+    "and says which. Ctrl-C keeps a checkpoint; the same command with --resume continues from it.",
     train_groups,
     run_train,
     is_trainable,

@@ -102,12 +102,12 @@ bool is_trainable(const ModelDescription& m) { return !m.data.empty(); }
 const Command kTune{
     "tune",
     "[MODEL] FILE...",
-    "search the settings of a model by its held-out score",
+    "search for the settings of a model with the best held-out score",
     {"kith tune mf ratings.dat", "kith tune als ratings.csv --budget 300 -o films.kith",
      "kith tune word2vec corpus.txt --search lr --trials 8"},
-    "Takes what train takes. The first run has the settings as given, the next are spread evenly "
-    "over the ranges, then they gather around the best. The same seed makes the same runs; the "
-    "budget decides how many. With -o the model is trained with the best settings in the end.",
+    "Takes the options of train. The first run uses the settings as given, the next are spread "
+    "evenly over the ranges, then they gather around the best. The same seed gives the same runs; "
+    "the budget decides how many. With -o, a model is trained with the best settings at the end.",
     tune_groups,
     run_tune,
     is_trainable,

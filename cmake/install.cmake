@@ -46,10 +46,10 @@ install(FILES ${PROJECT_BINARY_DIR}/kith.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME kith)
 set(CPACK_PACKAGE_CONTACT "The Kith authors <kith@example.org>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "learn vectors from data, and ask them")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "learn vectors from data, and query them")
 set(CPACK_PACKAGE_DESCRIPTION
     "Kith learns vectors for the words of a text, the rows and values of a table and the users and
-items of ratings from the company they keep. A program and a C++ library.")
+items of ratings from what they occur with. A program and a C++ library.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

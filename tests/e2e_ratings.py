@@ -34,12 +34,12 @@ class Columns(kith.TestCase):
     def test_columns_of_ratings_and_tables_of_users(self):
         for model in ("als", "bmf"):
             usual, said = self.trained(model, "a.kith")
-            self.assertIn("learned from, too, of items: genre (category)", said)
+            self.assertIn("also learned from, about items: genre (category)", said)
             self.assertIn("not used: mood, which is not the same in all ratings of a user", said)
             without, _ = self.trained(model, "b.kith", "--no-columns")
             self.assertNotEqual(usual, without)
             more, said = self.trained(model, "b.kith", "--user-table", self.users)
-            self.assertIn("users.csv tells of 30 of 30 users: town (category)", said)
+            self.assertIn("users.csv has 30 of 30 users: town (category)", said)
             self.assertNotEqual(usual, more)
 
     def test_what_is_known_goes_along_with_new_ratings(self):
@@ -52,7 +52,7 @@ class Columns(kith.TestCase):
     def test_tables_that_do_not_fit(self):
         other = self.write("other.csv", "user,town\nx1,t1\nx2,t2\n")
         self.refused("train", "als", self.ratings, "--user-table", other, says=(
-            "other.csv: its column user names no user of the ratings, such as u0",))
+            "other.csv: its column user has no user of the ratings, such as u0",))
         self.refused("train", "mf", self.ratings, "--user-table", self.users, code=kith.BAD_USAGE,
                      says="learns from the ratings alone; leave --user-table out")
         self.refused("train", "als", self.ratings, "--item-table", self.path("none.csv"),
@@ -140,7 +140,7 @@ class Layouts(kith.TestCase):
         for how in ("last", "first", "mean", "sum"):
             told = self.ok("train", "als", file, "-o", model, "--holdout", 0, "--duplicates", how,
                            *stars.QUICK[:-1])
-            self.assertRegex(told.err, r"note +1 row of a pair that was there already")
+            self.assertRegex(told.err, r"note +1 row with a user and item that came before")
             self.assertEqual(self.ok("info", model, "--json").json["facts"]["ratings"], 3)
         self.refused("train", "als", file, "-o", model, "--duplicates", "refuse",
                      says=["r.csv:4", "user a", "item x", "--duplicates"])
@@ -177,7 +177,7 @@ class Refused(kith.TestCase):
     def test_what_has_no_ratings(self):
         model = self.path("m.kith")
         for text, says in (("user,item,rating\n", "no ratings"), ("", "no row"),
-                           ("word\nhello\n", "user and item"),
+                           ("word\nhello\n", "column of users and one of items"),
                            ("user,item,rating\n,,\n", "every row lacks"),
                            ("1,2,3\n1,3,3\n1,2\n", "bad.csv:3")):
             self.refused("train", "als", self.write("bad.csv", text), "-o", model, says=says)
@@ -294,7 +294,7 @@ class Asking(kith.TestCase):
         self.assertEqual(rest, [r for r in everything if genre(r["id"]) != "fear"])
         only.write_text("fear1\r\nnothing\n")
         told = self.ok("recommend", self.model, "u5", "--only", only, "--include-seen")
-        self.assertIn("1 line of no item", told.err)
+        self.assertIn("1 line with an item that the model does not know", told.err)
         only.write_text("nothing\n")
         self.refused("recommend", self.model, "u5", "--only", only, says=["none of 1 name", "nothing"])
 
@@ -345,7 +345,7 @@ class Asking(kith.TestCase):
         self.refused("recommend", self.model, "--given", "wets1=3", says=["wets1", "west1"])
         self.refused("recommend", self.model, "item=west1", says="is an item", **bad)
         self.refused("recommend", self.model, says="--all", **bad)
-        self.refused("recommend", self.model, "u1", "--all", says="name none", **bad)
+        self.refused("recommend", self.model, "u1", "--all", says="leave out the users", **bad)
         self.refused("recommend", self.model, "u1", "-o", self.path("x"), says=".csv, .tsv", **bad)
         # Of many users, those that are known get their list.
         result = kith.run("recommend", self.model, "u1", "nobody", "u2", "--json")
@@ -547,7 +547,7 @@ class Evaluated(kith.TestCase):
         self.refused("eval", "als", file, "--dim", -3, says="dim", **bad)
         self.refused("eval", self.model, self.file, "--relevant", "good", says="relevant", **bad)
         self.refused("eval", "als", self.write("r.csv", "user,item,rating\na,x,3\n"), "--split",
-                     "time", says="no column says when")
+                     "time", says="no column of times was found")
         self.refused("eval", "als", self.write("r.csv", "user,item,rating\na,x,3\n"),
                      says="too few")
 

@@ -78,7 +78,8 @@ class Bare(kith.TestCase):
     def test_a_schema_that_lies_there_is_not_used_and_put_aside(self):
         self.write("films.schema.json", '{"columns": [{"name": "year", "type": "ignore"}]}')
         result = self.ok("train", self.table, "-o", self.path("films.kith"), *films.QUICK[:-1])
-        self.assertRegex(result.err, r"was not used: --schema .*films\.schema\.json\.1 would")
+        self.assertRegex(result.err,
+                         r"was not used: to use it, give --schema .*films\.schema\.json\.1")
         self.assertIn("ignore", self.path("films.schema.json.1").read_text())
         self.assertEqual(self.schema()["year"]["type"], "number")
         facts = self.ok("info", self.path("films.kith"), "--json").json["facts"]

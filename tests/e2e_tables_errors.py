@@ -170,9 +170,9 @@ class Schemas(Untouched):
             ({"columns": 3}, "columns must be a list"),
             ({"column": []}, "did you mean columns"),
             ([], "columns"),
-            ("hello", "s.json:1: this is no json"),
-            ('{"columns": [\n  {"name": "director",\n}]}', "s.json:3: this is no json"),
-            ("", "no json"),
+            ("hello", "s.json:1: this is not json"),
+            ('{"columns": [\n  {"name": "director",\n}]}', "s.json:3: this is not json"),
+            ("", "not json"),
         ):
             self.with_schema(text, says)
 

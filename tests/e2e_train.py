@@ -218,7 +218,7 @@ class Interrupted(kith.TestCase):
         self.assertIn("words.kith.checkpoint: there is none yet", told)
         made = self.model.stat().st_mtime_ns
         done = self.ok(*self.command, "--resume", "--json")
-        self.assertIn("words.kith is finished", done.err)
+        self.assertIn("words.kith was finished", done.err)
         self.assertEqual(done.json["epochs"], 0)
         self.assertEqual(self.model.stat().st_mtime_ns, made)
 

@@ -32,19 +32,20 @@ struct EvaluateOptions {
 
   static constexpr std::tuple fields{
       field("restrict", &EvaluateOptions::restrict_to,
-            "words: analogies among the so many most frequent ones; auto: all")
+            "words: analogies among this many of the most frequent words; auto: all")
           .between(1, 4e9),
       field("rule", &EvaluateOptions::rule, "words: analogies by 3CosAdd, or 3CosMul"),
       field("vectors", &EvaluateOptions::vectors, "words: which vectors of the model to compare"),
       field("target", &EvaluateOptions::target, "tables: the column to predict"),
-      field("given", &EvaluateOptions::given, "tables: from these columns, such as cast,year"),
+      field("given", &EvaluateOptions::given,
+            "tables: the columns to predict it from, such as cast,year"),
       field("train", &EvaluateOptions::train,
-            "tables: what the model was trained on, to measure skip-gram beside it"),
-      field("top", &EvaluateOptions::top, "ratings: how long a list of recommendations is")
+            "tables: the table that the model was trained on, to compare it with skip-gram"),
+      field("top", &EvaluateOptions::top, "ratings: length of a list of recommendations")
           .between(1, 1e6),
       field("relevant", &EvaluateOptions::relevant,
-            "ratings: what should be recommended is rated so or higher")
-          .automatic("the user's mean or higher"),
+            "ratings: an item should be recommended if it is rated this or higher")
+          .automatic("the user's mean"),
   };
 };
 
@@ -63,13 +64,15 @@ struct SplitOptions {
 
   static constexpr std::tuple fields{
       field("split", &SplitOptions::split,
-            "which ratings are tested: any, so many of each user, the last in time, the last of "
-            "each user"),
-      field("test", &SplitOptions::test, "their share").between(0.0001, 0.9999),
-      field("folds", &SplitOptions::folds, "train and test so many times, each rating tested once")
+            "which ratings are tested: any at random, a share of each user's, the latest of all, "
+            "the latest of each user"),
+      field("test", &SplitOptions::test, "share of the ratings that are tested")
+          .between(0.0001, 0.9999),
+      field("folds", &SplitOptions::folds,
+            "train and test this many times; each rating is tested once")
           .between(2, 1000)
           .automatic("one test"),
-      field("seed", &SplitOptions::seed, "of every random number").at_least(0),
+      field("seed", &SplitOptions::seed, "seed of all random numbers").at_least(0),
   };
 };
 // `settings`: of the model and of the data. The report's parts are the folds, if there are some.

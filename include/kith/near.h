@@ -32,14 +32,14 @@ struct NearOptions {
       field("top", &NearOptions::top, "how many answers").between(1, 1e6),
       field("vectors", &NearOptions::vectors, "which vectors of the model to compare"),
       field("search", &NearOptions::search,
-            "compare with every vector, or through a graph whose recall is measured")
-          .automatic("what is quicker"),
+            "exact: compare with every vector; hnsw: search a graph, and measure its recall")
+          .automatic("whichever is faster"),
       field("restrict", &NearOptions::restrict_to,
-            "answers among the so many most frequent names only")
+            "look only among this many of the most frequent names")
           .between(1, 4e9)
           .automatic("all"),
       field("to", &NearOptions::to,
-            "tables: what goes with these values of one row, of this column"),
+            "tables: answer with values of this column that go with the given ones in a row"),
   };
 };
 
@@ -76,7 +76,7 @@ struct AnalogyOptions {
       field("top", &AnalogyOptions::top, "how many answers").between(1, 1e6),
       field("vectors", &AnalogyOptions::vectors, "which vectors of the model to compare"),
       field("restrict", &AnalogyOptions::restrict_to,
-            "answers among the so many most frequent names only")
+            "look only among this many of the most frequent names")
           .between(1, 4e9)
           .automatic("all"),
   };

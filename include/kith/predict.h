@@ -23,7 +23,8 @@ struct PredictOptions {
   std::optional<int64_t> top{};
 
   static constexpr std::tuple fields{
-      field("target", &PredictOptions::target, "tables: the column to fill; else that of training"),
+      field("target", &PredictOptions::target,
+            "tables: the column to fill; by default the target of training"),
       field("top", &PredictOptions::top, "tables: how many answers")
           .between(1, 1e6)
           .automatic("10 for a row, 1 for each row of a file"),

@@ -26,9 +26,10 @@ struct RecommendOptions {
 
   static constexpr std::tuple fields{
       field("top", &RecommendOptions::top, "how many items").between(1, 1e6),
-      field("include-seen", &RecommendOptions::include_seen, "also what the user rated"),
+      field("include-seen", &RecommendOptions::include_seen,
+            "also recommend what the user has rated"),
       field("explain", &RecommendOptions::explain,
-            "beside each item, what the user rated or chose that speaks for it most"),
+            "beside each item, show what the user rated or chose that speaks most for it"),
   };
 };
 

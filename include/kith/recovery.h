@@ -34,16 +34,19 @@ struct RecoveryOptions {
   static constexpr std::tuple fields{
       field("size", &RecoveryOptions::size, "rows and columns of the matrices").between(4, 500),
       field("ranks", &RecoveryOptions::ranks, "ranks 1 to this").between(1, 200),
-      field("shares", &RecoveryOptions::shares, "how many shares of the entries, up to all of them")
+      field("shares", &RecoveryOptions::shares,
+            "how many shares of the entries to try, evenly spaced up to all of them")
           .between(2, 200),
       field("trials", &RecoveryOptions::trials, "matrices for each rank and share")
           .between(1, 1000),
-      field("spike", &RecoveryOptions::spike,
-            "how far the matrices stand in one row and column: 0 spread evenly, 1 nowhere else")
+      field(
+          "spike", &RecoveryOptions::spike,
+          "how much of each matrix is in one row and column: 0 spread evenly, 1 nothing elsewhere")
           .between(0, 1),
-      field("method", &RecoveryOptions::method,
-            "svp: singular value projection; nuclear: the least nuclear norm, some times slower"),
-      field("seed", &RecoveryOptions::seed, "of the random matrices").at_least(0),
+      field(
+          "method", &RecoveryOptions::method,
+          "svp: singular value projection; nuclear: the least nuclear norm, several times slower"),
+      field("seed", &RecoveryOptions::seed, "seed of the random matrices").at_least(0),
   };
 };
 

@@ -26,10 +26,10 @@ struct RunOptions {
   bool deterministic = false;
 
   static constexpr std::tuple fields{
-      field("from", &RunOptions::from, "go on from this model; new names are added to it"),
-      field("seed", &RunOptions::seed, "of every random number").at_least(0),
+      field("from", &RunOptions::from, "continue training this model; new names are added to it"),
+      field("seed", &RunOptions::seed, "seed of all random numbers").at_least(0),
       field("deterministic", &RunOptions::deterministic,
-            "the same bits for any number of threads; up to 3 times the work"),
+            "the same result, bit for bit, with any number of threads; up to 3 times the work"),
   };
 };
 
@@ -44,13 +44,14 @@ struct TrainOptions {
       field("output", &TrainOptions::output,
             "the model file to write (-o); else named after the input"),
       field("resume", &TrainOptions::resume,
-            "go on from OUTPUT.checkpoint, if there is one, with its settings"),
+            "continue from OUTPUT.checkpoint, if there is one, with its settings"),
       field("checkpoint-every", &TrainOptions::checkpoint_every,
-            "seconds between checkpoints; 0 for none but at Ctrl-C")
+            "seconds between checkpoints; 0: only at Ctrl-C")
           .between(0, 1e9),
       field("max-memory", &TrainOptions::max_memory,
-            "refuse to start if more is needed, such as 2G; else what is free"),
-      field("scratch", &TrainOptions::scratch, "folder for temporary data; else that of OUTPUT"),
+            "refuse to start if more memory is needed, such as 2G; by default what is free"),
+      field("scratch", &TrainOptions::scratch,
+            "folder for temporary data; by default that of OUTPUT"),
   };
 };
 

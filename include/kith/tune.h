@@ -22,12 +22,13 @@ struct TuneOptions {
   std::string search{};
 
   static constexpr std::tuple fields{
-      field("budget", &TuneOptions::budget, "seconds; no run is begun after them").between(0, 1e9),
-      field("trials", &TuneOptions::trials, "runs, whatever they take")
+      field("budget", &TuneOptions::budget, "seconds; no run begins after this time")
+          .between(0, 1e9),
+      field("trials", &TuneOptions::trials, "number of runs, however long they take")
           .between(1, 1e6)
           .automatic("as many as fit the budget"),
       field("search", &TuneOptions::search,
-            "settings to search, such as dim,penalty; else all that have a range"),
+            "settings to search, such as dim,penalty; by default all that have a range"),
   };
 };
 

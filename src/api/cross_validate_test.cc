@@ -79,8 +79,8 @@ TEST(CrossValidate, PopularityThatIsBetterIsTold) {
     return validated({}, settings, {}, folder.write("c.csv", rows));
   };
   constexpr std::string_view kHint =
-      "what is popular makes a better list here than the model; try another one (als, mf), or kith "
-      "tune";
+      "a list of the most popular items scores better here than the model; try another model (als, "
+      "mf), or kith tune";
   const Report bad = report({flag("biases", false), whole("epochs", 1), number("penalty", 1000)});
   ASSERT_LT(*bad.at("recall"), *bad.at("popularity", "recall"));
   EXPECT_TRUE(has_note(bad, Note::Level::kHint, kHint));
@@ -130,7 +130,7 @@ TEST(CrossValidate, ATimeIsNeededToSplitByIt) {
   const TestFolder folder;
   const std::string file = folder.write("a.csv", "user,item,rating\nu1,i1,3\nu1,i2,4\nu2,i1,4\n");
   for (const SplitBy by : {SplitBy::kTime, SplitBy::kUserTime}) {
-    expect_part("no column says when; name it with --time",
+    expect_part("no column of times was found; name it with --time",
                 input_error([&] { validated({.split = by}, quick_ratings(), {}, file); }));
   }
   expect_part("what comes last in time comes last once",

@@ -73,8 +73,8 @@ std::optional<VectorFormat> format_of(const std::string& output,
   if (ending == Ending::kSafetensors) said = VectorFormat::kSafetensors;
   if (to && ending != Ending::kNone && said != to) {
     throw fault(ErrorKind::kUsage,
-                "{}: its name says another format than --to {}; choose another name, or leave out "
-                "--to",
+                "{}: the name belongs to another format than --to {}; choose another name, or "
+                "leave out --to",
                 output, detail::show(*to));
   }
   if (ending != Ending::kNone) return said;
@@ -108,7 +108,7 @@ void write_rows(const std::string& output, const NamedVectors& vectors, const Co
 size_t dim_of(const RowAsker& rows) {
   if (const size_t dim = rows.model().row_dim(); dim > 0) return dim;
   throw fault(ErrorKind::kInput,
-              "the model has biases and no vectors (dim = 0), so a row has none either");
+              "the model has biases but no vectors (dim = 0), so a row has none either");
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ TEST(EmbedRows, TheExtensionIsTheFormat) {
   }
   written("o.txt", {.to = VectorFormat::kGlove});
   for (const char* const name : {"no.csv", "no.tsv", "no.jsonl", "no.kith"}) {
-    expect_part("its name says another format than --to npy",
+    expect_part("the name belongs to another format than --to npy",
                 usage_error([&] { written(name, {.to = VectorFormat::kNpy}); }));
     EXPECT_FALSE(fs::exists(folder.path() + "/" + name));
   }

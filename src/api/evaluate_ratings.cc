@@ -166,11 +166,11 @@ void add_notes(const Counts& counts, bool implicit, Report& out) {
   };
   if (counts.unknown_users + counts.unknown_items > 0) {
     const std::string what = implicit ? "interaction" : "rating";
-    say(Note::Level::kNote, count_of(counts.unknown_users, what) + " of users and " +
-                                count_of(counts.unknown_items, what) +
-                                " of items that the model does not know " +
-                                (implicit ? "count; such users get what is popular"
-                                          : "are predicted by the mean and the other's bias"));
+    say(Note::Level::kNote,
+        count_of(counts.unknown_users, what) + " of users and " +
+            count_of(counts.unknown_items, what) + " of items that the model does not know " +
+            (implicit ? "are counted; such users get the most popular items"
+                      : "are predicted as the mean plus the bias of the one that it knows"));
   }
   if (counts.trained_on > 0) {
     say(Note::Level::kWarning, "the model was trained on " + grouped(counts.trained_on) +
@@ -183,13 +183,12 @@ void add_notes(const Counts& counts, bool implicit, Report& out) {
   const auto own = out.at("model", "recall"), popular = out.at("popularity", "recall");
   if (out.at("rmse") && own && popular && *own < *popular) {
     say(Note::Level::kHint,
-        "what people choose is not what they rate highest; to rank it, learn from who chose what: "
-        "als with --rating none, or --implicit where a rating says how strongly");
+        "what people choose is not what they rate highest; to rank what they choose, train on who "
+        "chose what: als with --rating none, or with --implicit if ratings say how strongly");
   } else if (own && popular && *own < *popular) {
     say(Note::Level::kHint,
-        "what is popular makes a better list here than the model; try another one (als, mf), or "
-        "kith "
-        "tune");
+        "a list of the most popular items scores better here than the model; try another model "
+        "(als, mf), or kith tune");
   }
 }
 

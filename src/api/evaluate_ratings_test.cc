@@ -46,7 +46,7 @@ TEST(EvaluateRatings, WhomTheModelDoesNotKnowIsCounted) {
   EXPECT_EQ(r.count("unknown_items"), 2u);
   EXPECT_TRUE(has_note(r, Note::Level::kNote,
                        "2 ratings of users and 2 ratings of items that the model does not know are "
-                       "predicted by the mean and the other's bias"));
+                       "predicted as the mean plus the bias of the one that it knows"));
 }
 
 TEST(EvaluateRatings, WhatItWasTrainedOnFlattersIt) {

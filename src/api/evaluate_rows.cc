@@ -393,10 +393,10 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
   leaks.tell(all, column.name, out);
   const bool by_score = own && asker.model().scores_target();
   if ((ranked || by_score) && options.train.empty()) {
-    out.notes.push_back({Note::Level::kHint,
-                         fmt::format("with --train and the table it was trained on, {} is measured "
-                                     "beside it",
-                                     by_score ? "a linear model" : "skip-gram")});
+    out.notes.push_back(
+        {Note::Level::kHint, fmt::format("with --train and the table that the model was trained "
+                                         "on, {} is measured for comparison",
+                                         by_score ? "a linear model" : "skip-gram")});
   }
   return out;
 }

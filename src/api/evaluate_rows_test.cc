@@ -92,7 +92,8 @@ TEST(EvaluateRows, GivenSaysFromWhat) {
 TEST(EvaluateRows, WithTheTableOfTrainingSkipGramIsMeasuredToo) {
   const Report plain = report_of({.target = "country"});
   EXPECT_FALSE(plain.at("skip-gram", "mrr"));
-  EXPECT_TRUE(has_note(plain, Note::Level::kHint, "with --train and the table it was trained on"));
+  EXPECT_TRUE(has_note(plain, Note::Level::kHint,
+                       "with --train and the table that the model was trained on"));
   const Report beside = report_of({.target = "country", .train = places_file()});
   ASSERT_TRUE(beside.at("skip-gram", "mrr"));
   EXPECT_GT(*beside.at("skip-gram", "mrr"), *beside.at("popularity", "mrr"));

@@ -171,7 +171,7 @@ TEST(EvaluateAnalogies, SaysWhereALineIsWrong) {
             "words");
   EXPECT_EQ(said(": a\n\n"), ": there are no questions in it");
   EXPECT_EQ(said("a b c d\n" + std::string(3 << 20, 'x')),
-            ":2: the line is longer than 65536 bytes, so this is no evaluation file");
+            ":2: the line is longer than 65536 bytes, so this is not an evaluation file");
   io_error([] { evaluate(capitals(), {"/nonexistent/questions"}, {}, {}, two_threads()); });
 }
 

@@ -15,7 +15,7 @@ Lookup::Lookup(std::vector<VectorGroup> groups, const Titles* titles)
   for (const VectorGroup& g : groups_) {
     if (g.vectors->cols() == 0) {
       throw fault(ErrorKind::kUsage,
-                  "the model has biases and no vectors (dim = 0), so nothing is near anything");
+                  "the model has biases but no vectors (dim = 0), so nothing can be compared");
     }
     indexes_.emplace_back(*g.names, g.vectors);
   }
@@ -92,7 +92,7 @@ std::vector<Lookup::Found> Lookup::of_one_group(const std::vector<std::string>& 
   for (const std::string& term : terms) {
     out.push_back(at(term));
     if (out.back().group == out.front().group) continue;
-    throw fault(ErrorKind::kUsage, "{} is of {} and {} of {}; compare what is of one kind",
+    throw fault(ErrorKind::kUsage, "{} belongs to {} and {} to {}; compare names of the same kind",
                 shown(terms.front()), groups_[out.front().group].column, shown(term),
                 groups_[out.back().group].column);
   }

@@ -114,7 +114,7 @@ class Resolver {
     for (size_t g = 0; g < lookup_.groups().size(); ++g) {
       if (lookup_.groups()[g].column == name) return g;
     }
-    throw fault(ErrorKind::kUsage, "{} holds numbers; kith predict says which fits", name);
+    throw fault(ErrorKind::kUsage, "{} holds numbers; to predict one, use kith predict", name);
   }
 
   const Model::Impl& model_;
@@ -126,8 +126,8 @@ SearchOptions search_options(const VectorGroup& group, int64_t top,
                              std::optional<int64_t> restrict_to) {
   if (restrict_to && !group.by_frequency) {
     throw fault(ErrorKind::kUsage,
-                "the names of {} do not stand in the order of their frequency, so --restrict has "
-                "nothing to go by",
+                "the names of {} are not in order of frequency, so --restrict cannot tell which "
+                "are frequent",
                 group.column);
   }
   return {.top = static_cast<size_t>(top),
@@ -202,7 +202,7 @@ Near going_with(const Model::Impl& model, const std::vector<std::string>& terms,
   RowAsker rows(model, "near --to");
   const size_t to = rows.encoding().group(options.to);
   if (!rows.group(to).named()) {
-    throw fault(ErrorKind::kUsage, "{} holds numbers; kith predict says which fits",
+    throw fault(ErrorKind::kUsage, "{} holds numbers; to predict one, use kith predict",
                 rows.group(to).column.name);
   }
   const RowAsker::Cells cells = rows.cells(terms);
@@ -295,7 +295,7 @@ std::vector<double> fit_with_others(const Model& model, const std::vector<std::s
                                     Side side) {
   const Lookup lookup(model.impl().ask<HasVectors>("odd").vectors(side), nullptr);
   const auto found = lookup.of_one_group(names);
-  if (found.size() < 2) throw fault(ErrorKind::kUsage, "two names or more can be compared");
+  if (found.size() < 2) throw fault(ErrorKind::kUsage, "give two names or more to compare");
   std::vector<uint32_t> rows;
   for (const Lookup::Found& f : found) rows.push_back(f.row);
   const std::vector<float> fits = fit_with_others(lookup.index(found[0].group), rows);

@@ -149,8 +149,7 @@ TEST(Near, RestrictTakesTheMostFrequentNamesOnly) {
   EXPECT_EQ(near_to(royals(), "apple", {.restrict_to = 7}).size(), 6u);
   EXPECT_EQ(near_to(words(), "ship", {.restrict_to = 1}), Strings{"the"});
   const std::string nothing_to_go_by =
-      "the names of {} do not stand in the order of their frequency, so --restrict has nothing to "
-      "go by";
+      "the names of {} are not in order of frequency, so --restrict cannot tell which are frequent";
   EXPECT_EQ(usage_error([&] { ask(places(), "city=Rome", {.restrict_to = 5}); }),
             fmt::format(fmt::runtime(nothing_to_go_by), "city"));
   EXPECT_EQ(usage_error([&] { ask(ratings(), "item=i3", {.restrict_to = 5}); }),
@@ -261,13 +260,13 @@ TEST(Near, ToItsOwnColumnIsWhatIsLikeIt) {
 
 TEST(Near, ToIsForNamesOfTables) {
   EXPECT_EQ(usage_error([] { ask(places(), "city=Rome", {.to = "year"}); }),
-            "year holds numbers; kith predict says which fits");
+            "year holds numbers; to predict one, use kith predict");
   expect_part("country", usage_error([] { ask(places(), "city=Rome", {.to = "countri"}); }));
   EXPECT_EQ(usage_error([] { ask(royals(), "king", {.to = "country"}); }),
             "near --to is for models that complete rows of a table; " + royals().path() +
                 " holds vectors, which does not");
   EXPECT_EQ(usage_error([] { ask(places(), "year=1920"); }),
-            "year holds numbers; kith predict says which fits");
+            "year holds numbers; to predict one, use kith predict");
 }
 
 TEST(Near, MembersOfASetAreAskedTogether) {
@@ -381,7 +380,7 @@ TEST(Near, FilmsOfASeriesAreNearEachOther) {
 
 TEST(Near, BiasesAloneAreNearNothing) {
   const std::string refused =
-      "the model has biases and no vectors (dim = 0), so nothing is near anything";
+      "the model has biases but no vectors (dim = 0), so nothing can be compared";
   EXPECT_EQ(usage_error([] { ask(no_vectors(), "item=i3"); }), refused);
   EXPECT_EQ(usage_error([] { similarity(no_vectors(), "i3", "i4"); }), refused);
 }
@@ -423,7 +422,7 @@ TEST(Analogy, OptionsCount) {
   };
   EXPECT_NE(scores(Side::kInput), scores(Side::kOutput));
   EXPECT_NE(scores(Side::kInput), scores(Side::kSum));
-  expect_part("--restrict has nothing to go by", usage_error([] {
+  expect_part("so --restrict cannot tell", usage_error([] {
                 analogy(places(), "city=Rome", "city=Milan", "city=Lima", {.restrict_to = 5},
                         two_threads());
               }));
@@ -447,7 +446,7 @@ TEST(Similarity, IsTheCosine) {
 
 TEST(Similarity, OnlyWhatIsOfOneKindIsCompared) {
   EXPECT_EQ(usage_error([] { similarity(ratings(), "user=u1", "item=i1"); }),
-            "user=u1 is of user and item=i1 of item; compare what is of one kind");
+            "user=u1 belongs to user and item=i1 to item; compare names of the same kind");
   usage_error(
       [] { analogy(places(), "city=Rome", "country=Italy", "city=Lima", {}, two_threads()); });
   usage_error([] { fit_with_others(places(), {"city=Rome", "country=Italy"}); });
@@ -460,7 +459,7 @@ TEST(FitWithOthers, TheOddOneFitsLeast) {
   ASSERT_EQ(fits.size(), 4u);
   EXPECT_EQ(std::ranges::min_element(fits) - fits.begin(), 1);
   EXPECT_EQ(usage_error([] { fit_with_others(royals(), {"king"}); }),
-            "two names or more can be compared");
+            "give two names or more to compare");
   usage_error([] { fit_with_others(royals(), {}); });
   const auto odd = fit_with_others(words(), {"ship", "sail", "oven"}, Side::kInput);
   EXPECT_EQ(std::ranges::min_element(odd) - odd.begin(), 2);

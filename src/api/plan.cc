@@ -52,8 +52,8 @@ void check_sources(const std::vector<std::string>& sources) {
     }
     if (fs::is_regular_file(source, none) && holds_tensors(source)) {
       throw fault(ErrorKind::kInput,
-                  "{}: this is a model, and no data to learn from; kith info tells what is in it, "
-                  "and --from goes on from it",
+                  "{}: this is a model, not data to learn from; kith info shows what is in it, and "
+                  "--from continues its training",
                   source);
     }
   }
@@ -63,8 +63,8 @@ void check_places(const Plan::Impl& plan) {
   const std::string& output = plan.options.output;
   if (output == "-") {
     throw fault(ErrorKind::kUsage,
-                "a model cannot be written to standard output: checkpoints stand beside it; name a "
-                "file with -o");
+                "a model cannot be written to standard output: checkpoints are kept beside it; "
+                "name a file with -o");
   }
   check_output(output, plan.sources);
   check_output(plan.checkpoint_path(), plan.sources);
@@ -156,7 +156,7 @@ void apply_agreeing(std::span<const Setting> said, std::span<const Section> stor
   for (const auto& [name, value] : values_of(stored)) {
     if (value == before.at(name)) continue;
     throw fault(ErrorKind::kUsage,
-                "--{} {} contradicts {} = {} in {}; leave it out, or start anew without --resume",
+                "--{} {} contradicts {} = {} in {}; leave it out, or start over without --resume",
                 name, shell_quoted(value), name, shell_quoted(before.at(name)), where);
   }
 }
@@ -211,10 +211,9 @@ void tell_of_checkpoint(const Plan::Impl& plan, Observer& observer) {
     observer.on(Note{Note::Level::kNote,
                      path + ": there is none yet, so training starts from the beginning"});
   } else if (!plan.checkpoint && fs::exists(path)) {
-    observer.on(Note{Note::Level::kWarning,
-                     path +
-                         " is left from an unfinished run; --resume would go on from it, and the "
-                         "next checkpoint replaces it"});
+    observer.on(
+        Note{Note::Level::kWarning, path + " is left from an unfinished run; --resume continues "
+                                           "it, else the next checkpoint replaces it"});
   }
 }
 

@@ -190,9 +190,9 @@ TEST_F(PlanTest, AFinishedRunThatIsResumedHasItsSettings) {
   EXPECT_EQ(plan(resumed("a.kith", {whole("dim", 12)}), &events).settings(),
             plan(request("word2vec", text_file(), "b.kith", quick_words())).settings());
   EXPECT_TRUE(events.notes.empty());
-  EXPECT_EQ(usage_error([] { plan(resumed("a.kith", {whole("dim", 13)})); }),
-            "--dim 13 contradicts dim = 12 in a.kith; leave it out, or start anew without "
-            "--resume");
+  EXPECT_EQ(
+      usage_error([] { plan(resumed("a.kith", {whole("dim", 13)})); }),
+      "--dim 13 contradicts dim = 12 in a.kith; leave it out, or start over without --resume");
   TrainRequest another = resumed("a.kith");
   another.model = "als";
   EXPECT_EQ(usage_error([&] { plan(another); }),
@@ -227,7 +227,7 @@ TEST_F(PlanTest, WhatIsSaidAgainMayRepeatAndNotContradict) {
   leave_checkpoint("a.kith");
   plan(resumed("a.kith", {whole("dim", 12), whole("min-count", 1), whole("seed", 1)}));
   EXPECT_EQ(usage_error([] { plan(resumed("a.kith", {whole("dim", 13)})); }),
-            "--dim 13 contradicts dim = 12 in a.kith.checkpoint; leave it out, or start anew "
+            "--dim 13 contradicts dim = 12 in a.kith.checkpoint; leave it out, or start over "
             "without --resume");
   for (const Setting& other : {whole("seed", 2), whole("min-count", 2),
                                flag("deterministic", false), text("from", words().path())}) {
@@ -246,7 +246,7 @@ TEST_F(PlanTest, ACheckpointThatIsLeftIsWarnedOf) {
   plan(request("word2vec", text_file(), "a.kith"), &events);
   ASSERT_EQ(events.notes.size(), 1u);
   EXPECT_EQ(events.notes[0].level, Note::Level::kWarning);
-  expect_part("a.kith.checkpoint is left from an unfinished run; --resume would go on from it",
+  expect_part("a.kith.checkpoint is left from an unfinished run; --resume continues it",
               events.notes[0].text);
 }
 
@@ -285,7 +285,7 @@ TEST_F(PlanTest, OnlyWhatCanGoOnGoesOn) {
 }
 
 TEST(Plan, AModelIsNoDataToLearnFrom) {
-  expect_part("this is a model, and no data",
+  expect_part("this is a model, not data",
               input_error([] { plan({.sources = {royals().path()}}); }));
 }
 

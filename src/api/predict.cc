@@ -78,8 +78,8 @@ Prediction predict_pair(const Ranks& model, const std::vector<std::string>& term
     }
     auto& place = thing->axis == Axis::kUser ? user : item;
     if (place) {
-      throw fault(ErrorKind::kUsage, "{}: one user and one item at a time; many pairs: a file",
-                  shown(term));
+      throw fault(ErrorKind::kUsage,
+                  "{}: one user and one item at a time; for more pairs, give a file", shown(term));
     }
     place = thing->id;
   }

@@ -312,7 +312,7 @@ TEST(PredictRating, TakesOneUserAndOneItem) {
   EXPECT_EQ(fails({"user=u1"}), "name a user and an item, such as user=42 item=Alien");
   EXPECT_EQ(fails({}), "name a user and an item, such as user=42 item=Alien");
   EXPECT_EQ(fails({"user=u1", "user=u2"}),
-            "user=u2: one user and one item at a time; many pairs: a file");
+            "user=u2: one user and one item at a time; for more pairs, give a file");
   EXPECT_EQ(fails({"u1", "i1"}), "u1: a pair is given as user=... item=...");
 }
 

@@ -56,8 +56,7 @@ GivenRating parse_given(const Model& model, const std::string& text) {
   }
   if (*value != 1 && !model.impl().ask<Ranks>(kQuestion).has_strengths()) {
     throw fault(ErrorKind::kUsage,
-                "{}: the model was learned from who chose what, without ratings; give the item "
-                "alone",
+                "{}: the model was trained on who chose what, without ratings; give the item alone",
                 shown(text));
   }
   return {std::string(trimmed(std::string_view(text).substr(0, sign))), *value};

@@ -80,8 +80,7 @@ TEST(Recommend, WhoChoseWhatHasNoStrength) {
   EXPECT_EQ(parse_given(interactions(), "i3").rating, 1);
   EXPECT_EQ(parse_given(interactions(), "i3=1").item, "i3");
   EXPECT_EQ(usage_error([] { parse_given(interactions(), "i3=10"); }),
-            "i3=10: the model was learned from who chose what, without ratings; give the item "
-            "alone");
+            "i3=10: the model was trained on who chose what, without ratings; give the item alone");
 }
 
 TEST(Recommend, TheBestOfWhatTheUserHasNotRated) {

@@ -49,7 +49,7 @@ std::string tsv_cell(std::string_view text) {
 Error unknown_extension(const std::string& path, std::span<const std::string_view> known) {
   const std::string end = fs::path(path).extension().string();
   return fault(ErrorKind::kUsage,
-               "{}: its name says the format, and {} is none that is known; name it {}", path,
+               "{}: the format follows from the name, and {} is not a known one; name it {}", path,
                end.empty() ? "a name without an extension" : end, fmt::join(known, ", "));
 }
 

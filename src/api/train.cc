@@ -44,7 +44,7 @@ void check_same_data(const Plan::Impl& plan, const std::string& where, const std
                      const std::map<std::string, std::string>& metadata) {
   if (stored == metadata.at("fingerprint")) return;
   throw fault(ErrorKind::kInput,
-              "{}: made from other data than {}; resume with the very same {}, or start anew "
+              "{}: made from other data than {}; resume with the very same {}, or start over "
               "without --resume",
               where, shown_source(plan.sources.front()),
               is_database(plan.sources.front())
@@ -123,8 +123,8 @@ void tell_of_better_epoch(ModelBase& model, Observer& observer) {
     record = at;
   }
   observer.on(
-      Note{Note::Level::kHint, fmt::format("held-out loss was lowest after epoch {} ({}; now {}): "
-                                           "--early-stop {} would keep that",
+      Note{Note::Level::kHint, fmt::format("the held-out loss was lowest after epoch {} ({}; now "
+                                           "{}): --early-stop {} would keep that epoch",
                                            best - losses.begin(), then, now, patience)});
 }
 
@@ -178,9 +178,9 @@ Trained finished_before(const Plan::Impl& plan, const std::map<std::string, std:
   if (!state.held_out.empty()) out.first_held_out = state.held_out.front();
   out.held_out = state.held_out_now();
   if (observer) {
-    observer->on(Note{Note::Level::kNote,
-                      out.output + " is finished, with these settings from these data; to train it "
-                                   "anew, leave out --resume"});
+    observer->on(Note{Note::Level::kNote, out.output +
+                                              " was finished with these settings and these data; "
+                                              "to train it again, leave out --resume"});
   }
   return out;
 }
@@ -214,7 +214,7 @@ Trained train(Plan planned, Context& context, Observer* observer) {
     if (checkpoints.own() && e.kind() != ErrorKind::kDiverged && observer) {
       observer->on(Note{
           Note::Level::kNote,
-          plan.checkpoint_path() + " is kept; once the cause is gone, --resume goes on from it"});
+          plan.checkpoint_path() + " is kept; once the cause is gone, --resume continues from it"});
     }
     throw;
   }

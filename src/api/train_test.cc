@@ -285,7 +285,7 @@ TEST_F(TrainTest, ASecondRunSaysWhatIsLeftOfIt) {
   train_now(request("als", ratings_file(), path("a.kith"), {whole("dim", 2), whole("epochs", 200)}),
             1, &events);
   const auto second = std::ranges::find_if(events.trainings, [](const Training& t) {
-    return t.note.starts_with("now anew with what was held out");
+    return t.note.starts_with("now training again with what was held out");
   });
   ASSERT_NE(second, events.trainings.end());
   const std::span<const Training> reports(second, events.trainings.end());
@@ -351,7 +351,7 @@ TEST_F(TrainTest, OnlyTheSameDataGoOn) {
   again.options.resume = true;
   EXPECT_EQ(input_error([&] { train_now(again); }),
             path("a.kith.checkpoint") + ": made from other data than " + path("other.txt") +
-                "; resume with the very same files, or start anew without --resume");
+                "; resume with the very same files, or start over without --resume");
   EXPECT_TRUE(fs::exists(path("a.kith.checkpoint")));
 }
 
@@ -366,10 +366,9 @@ TEST_F(TrainTest, ARunThatHasEndedIsResumedToNothing) {
   EXPECT_TRUE(again.finished && again.before);
   EXPECT_TRUE(events.trainings.empty());
   ASSERT_FALSE(events.notes.empty());
-  EXPECT_EQ(events.notes.back().text,
-            path("a.kith") +
-                " is finished, with these settings from these data; to train it anew, "
-                "leave out --resume");
+  EXPECT_EQ(events.notes.back().text, path("a.kith") +
+                                          " was finished with these settings and these data; to "
+                                          "train it again, leave out --resume");
   EXPECT_EQ(again.vectors, first.vectors);
   EXPECT_EQ(again.loss, first.loss);
   EXPECT_EQ(again.held_out, first.held_out);
@@ -379,7 +378,7 @@ TEST_F(TrainTest, ARunThatHasEndedIsResumedToNothing) {
   other.options.resume = true;
   EXPECT_EQ(input_error([&] { train_now(other); }),
             path("a.kith") + ": made from other data than " + path("other.txt") +
-                "; resume with the very same files, or start anew without --resume");
+                "; resume with the very same files, or start over without --resume");
 }
 
 TEST_F(TrainTest, EpochsOfAResumedRunAreItsOwn) {
@@ -511,7 +510,7 @@ TEST_F(TrainTest, ARunThatFailsAtItsEndKeepsItsCheckpoint) {
   DoesAt blocks(1, [&] { fs::create_directory(path("a.kith")); });
   io_error([&] { train_now(again, 1, &blocks); });
   EXPECT_TRUE(blocks.noted(path("a.kith.checkpoint") +
-                           " is kept; once the cause is gone, --resume goes on from it"));
+                           " is kept; once the cause is gone, --resume continues from it"));
   fs::remove(path("a.kith"));
   EXPECT_TRUE(train_now(again).finished);
   EXPECT_EQ(bytes_of(path("a.kith")), bytes_of(words().path()));
@@ -527,7 +526,7 @@ TEST_F(TrainTest, WhatTheColumnsAreIsWrittenBesideTheModel) {
   ASSERT_TRUE(fs::exists(schema));
   expect_part("\"city\"", bytes_of(schema));
   const auto& notes = events.profiles.at(0).notes;
-  expect_part("what the columns are was written to " + schema, notes.back().text);
+  expect_part("the types of the columns were written to " + schema, notes.back().text);
   EXPECT_EQ(events.profiles[0].columns.size(), 8u);
 
   // What stands there may have been edited: it is put aside, and is not read.
@@ -536,7 +535,7 @@ TEST_F(TrainTest, WhatTheColumnsAreIsWrittenBesideTheModel) {
   Events again;
   train_now(asked, 1, &again);
   EXPECT_EQ(bytes_of(schema + ".1"), edited);
-  expect_part("what it said before was not used: --schema " + schema + ".1 would",
+  expect_part("was not used: to use it, give --schema " + schema + ".1",
               again.profiles.at(0).notes.back().text);
   const std::string plain = bytes_of(schema);
   expect_part("\"city\"", plain);

@@ -31,7 +31,7 @@ std::vector<FieldInfo> searched_fields(const Section& settings, const ModelBase&
     if (std::ranges::find(names, name) != names.end()) continue;
     const std::string nearest = suggest(name, names);
     throw fault(
-        ErrorKind::kUsage, "{} has no range to be searched{}", name,
+        ErrorKind::kUsage, "{} has no range to search{}", name,
         nearest.empty() ? fmt::format("; these have: {}", fmt::join(names, ", ")) : nearest);
   }
   std::vector<FieldInfo> out;
@@ -206,8 +206,7 @@ Tuned tune(Plan planned, const TuneOptions& options, Context& context, Observer*
   const std::vector<FieldInfo> fields =
       searched_fields(plan.model->settings(), *plan.model, *data, options.search);
   if (fields.empty()) {
-    throw fault(ErrorKind::kUsage, "{} has no settings with a range to be searched",
-                plan.info->name);
+    throw fault(ErrorKind::kUsage, "{} has no settings with a range to search", plan.info->name);
   }
   Job job(context);
   job.seed = static_cast<uint64_t>(plan.run.seed);
@@ -220,7 +219,7 @@ Tuned tune(Plan planned, const TuneOptions& options, Context& context, Observer*
   out.trials.push_back(std::move(given));
   if (!out.trials[0].held_out && !job.cancelled()) {
     throw fault(ErrorKind::kUsage,
-                "nothing was held out to judge the settings by; give --holdout, or more data");
+                "nothing was held out to compare settings with; give --holdout, or more data");
   }
   const Points points(fields.size(), job.seed);
   const auto total = static_cast<uint64_t>(options.trials.value_or(0));

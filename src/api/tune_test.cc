@@ -108,13 +108,13 @@ TEST(Tune, WhatMattersIsSearchedInEveryModel) {
 
 TEST(Tune, WhatHasNoRangeCannotBeSearched) {
   EXPECT_EQ(usage_error([] { tuned({.trials = 2, .search = "penalt"}); }),
-            "penalt has no range to be searched; did you mean penalty?");
-  expect_part("epochs has no range to be searched; these have: dim, penalty",
+            "penalt has no range to search; did you mean penalty?");
+  expect_part("epochs has no range to search; these have: dim, penalty",
               usage_error([] { tuned({.trials = 2, .search = "epochs"}); }));
   EXPECT_EQ(usage_error([] {
               tuned({}, request("svp", ratings_file(), shared_folder().path() + "/a.kith"));
             }),
-            "svp has no settings with a range to be searched");
+            "svp has no settings with a range to search");
 }
 
 TEST(Tune, ABudgetOfNothingIsOneRun) {
@@ -140,7 +140,7 @@ TEST(Tune, MoreIsHeldOutThanByTrainingUnlessItIsSaid) {
 
 TEST(Tune, SomethingMustBeHeldOut) {
   EXPECT_EQ(usage_error([] { tuned({.budget = 0}, als({number("holdout", 0)})); }),
-            "nothing was held out to judge the settings by; give --holdout, or more data");
+            "nothing was held out to compare settings with; give --holdout, or more data");
 }
 
 // What nobody gave is not given by being searched around.

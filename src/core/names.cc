@@ -53,7 +53,7 @@ Names Names::from_parts(std::string bytes, std::vector<uint64_t> offsets, std::s
   for (size_t i = 0; i < names.size(); ++i) {
     uint32_t& slot = names.slots_[names.slot_of(names[i], names.slots_)];
     if (slot != 0) {
-      throw fault(ErrorKind::kInput, "{}: the name {} stands twice", where, names[i]);
+      throw fault(ErrorKind::kInput, "{}: the name {} occurs twice", where, names[i]);
     }
     slot = static_cast<uint32_t>(i + 1);
   }

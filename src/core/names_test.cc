@@ -77,8 +77,8 @@ TEST(Names, RefusesPartsThatDoNotFit) {
   EXPECT_EQ(error("abc", {0, 4}), damaged);
   EXPECT_EQ(error("abc", {0, 2, 1, 3}), damaged);
   EXPECT_EQ(error("abc", {0, UINT64_MAX, 3}), damaged);
-  EXPECT_EQ(error("abab", {0, 2, 4}), "words.kith: the name ab stands twice");
-  EXPECT_EQ(error("", {0, 0, 0}), "words.kith: the name  stands twice");
+  EXPECT_EQ(error("abab", {0, 2, 4}), "words.kith: the name ab occurs twice");
+  EXPECT_EQ(error("", {0, 0, 0}), "words.kith: the name  occurs twice");
   EXPECT_EQ(error("abc", {0, 0, 3}), "accepted");
 }
 

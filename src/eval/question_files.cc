@@ -85,8 +85,8 @@ bool Lines::take(std::string_view& line) {
     const size_t length = std::min(end, piece_.size());
     if (rest_.size() + length > kLongestLine) {
       throw fault(ErrorKind::kInput,
-                  "{}:{}: the line is longer than {} bytes, so this is no evaluation file", where_,
-                  number_ + 1, kLongestLine);
+                  "{}:{}: the line is longer than {} bytes, so this is not an evaluation file",
+                  where_, number_ + 1, kLongestLine);
     }
     if (end != std::string_view::npos) {
       line = piece_.substr(0, end);

@@ -218,8 +218,8 @@ Archive Archive::from_bytes(std::span<const char> bytes, std::string where, bool
     const auto stored = header.metadata.find("checksum");
     if (stored == header.metadata.end()) {
       throw fault(ErrorKind::kInput,
-                  "{}: the file has no checksum, so it is no model of kith or is damaged; kith "
-                  "import reads the vectors of other tools",
+                  "{}: the file has no checksum, so it is not a model of kith, or it is damaged; "
+                  "kith import reads the vectors of other tools",
                   where);
     }
     check_checksum(all.substr(0, 8 + length), data, stored->second, where);

@@ -106,14 +106,14 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   bool boolean(bool) override { return wrong("a truth value"); }
   bool number_integer(number_integer_t) override { return wrong("a negative number"); }
   bool number_float(number_float_t, const string_t&) override {
-    return wrong("a number that is no 64-bit integer");
+    return wrong("a number that is not a 64-bit integer");
   }
   bool binary(binary_t&) override { return wrong("binary data"); }
   bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
-    throw fault(ErrorKind::kInput,
-                "{}: the header is no JSON from its byte {} on; the file is damaged or of another "
-                "kind",
-                where_, position);
+    throw fault(
+        ErrorKind::kInput,
+        "{}: the header is not JSON from its byte {} on; the file is damaged or of another kind",
+        where_, position);
   }
 
  private:

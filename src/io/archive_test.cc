@@ -278,9 +278,9 @@ TEST(Archive, TheHeaderMustHaveItsForm) {
   expect_refused(R"({"a":{"shape":"F32"}})", "", "a text");
   expect_refused(R"({"a":{"shape":[[0]]}})", "", "a list");
   expect_refused(R"({"a":{"other":1}})", "", "another name");
-  expect_refused(R"({"a")", "", "no JSON");
-  expect_refused(R"({} {})", "", "no JSON");
-  expect_refused("{\"\xff\":1}", "", "no JSON");
+  expect_refused(R"({"a")", "", "not JSON");
+  expect_refused(R"({} {})", "", "not JSON");
+  expect_refused("{\"\xff\":1}", "", "not JSON");
   expect_refused(R"([])", "", "does not begin with {");
   expect_refused("", "", "does not begin with {");
 }

@@ -141,8 +141,9 @@ void add_record(VectorBuilder& builder, const std::vector<std::string>& fields,
   for (size_t i = 0; i < builder.dim(); ++i) {
     const auto value = parse_float(trim(fields[i + 1]));
     if (!value) {
-      throw fault(ErrorKind::kInput, "{}: {} is no number (field {}); correct or remove the line",
-                  place, shown(fields[i + 1]), i + 2);
+      throw fault(ErrorKind::kInput,
+                  "{}: {} is not a number (field {}); correct or remove the line", place,
+                  shown(fields[i + 1]), i + 2);
     }
     values[i] = *value;
   }

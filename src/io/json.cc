@@ -46,7 +46,7 @@ class TreeBuilder {
   template <class Exception>
   bool parse_error(size_t position, const std::string&, const Exception& e) {
     const std::string_view before = text_.substr(0, std::min(position, text_.size()));
-    throw fault(ErrorKind::kInput, "{}:{}: this is no JSON: {}", where_,
+    throw fault(ErrorKind::kInput, "{}:{}: this is not JSON: {}", where_,
                 1 + std::count(before.begin(), before.end(), '\n'), problem_of_json(e.what()));
   }
 
@@ -65,8 +65,8 @@ class TreeBuilder {
   template <class T>
   bool open(T nothing) {
     if (open_.size() == kDeepest) {
-      throw fault(ErrorKind::kInput, "{}: lists or objects in one another, more than {} deep",
-                  where_, kDeepest);
+      throw fault(ErrorKind::kInput, "{}: lists or objects are nested more than {} deep", where_,
+                  kDeepest);
     }
     JsonValue& at = place();
     at.value = std::move(nothing);

@@ -37,17 +37,17 @@ TEST(JsonTree, FindsMembersOfObjects) {
 TEST(JsonTree, NestingHasALimit) {
   const auto nested = [](size_t n) { return std::string(n, '[') + std::string(n, ']'); };
   EXPECT_EQ(again(nested(64)), nested(64));
-  EXPECT_EQ(error(nested(65)), "f.json: lists or objects in one another, more than 64 deep");
+  EXPECT_EQ(error(nested(65)), "f.json: lists or objects are nested more than 64 deep");
   EXPECT_EQ(error(std::string(100000, '[')), error(nested(65)));
 }
 
 TEST(JsonTree, MalformedTextIsToldWithItsLine) {
-  EXPECT_EQ(error("").rfind("f.json:1: this is no JSON: syntax error", 0), 0u);
-  EXPECT_EQ(error("{\n\"a\": 1,\n}").rfind("f.json:3: this is no JSON: syntax error", 0), 0u);
-  EXPECT_EQ(error("[1e999]"), "f.json:1: this is no JSON: number overflow parsing '1e999'");
+  EXPECT_EQ(error("").rfind("f.json:1: this is not JSON: syntax error", 0), 0u);
+  EXPECT_EQ(error("{\n\"a\": 1,\n}").rfind("f.json:3: this is not JSON: syntax error", 0), 0u);
+  EXPECT_EQ(error("[1e999]"), "f.json:1: this is not JSON: number overflow parsing '1e999'");
   for (const char* const text :
        {"[1", "{\"a\"}", "[1] 2", "nul", "\"\xFF\"", "\"\\ud800\"", "01"}) {
-    EXPECT_EQ(error(text).rfind("f.json:1: this is no JSON: ", 0), 0u) << text;
+    EXPECT_EQ(error(text).rfind("f.json:1: this is not JSON: ", 0), 0u) << text;
   }
 }
 

@@ -124,8 +124,8 @@ NpyHeader take_header(VectorInput& input) {
   std::memcpy(&length, bytes.data(), width);
   if (length > kMaxNpyHeader || input.peek(length).size() < length) {
     throw fault(ErrorKind::kInput,
-                "{}: the NumPy header claims {} bytes, which is more than there are or than 1 MiB; "
-                "the file is cut off or damaged",
+                "{}: the NumPy header claims {} bytes, which is more than the file has, or more "
+                "than 1 MiB; the file is cut off or damaged",
                 input.where(), length);
   }
   return DictReader(input.take(length), input.where()).read();

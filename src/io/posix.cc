@@ -19,7 +19,7 @@ std::string_view remedy(int code) {
       return "; check the spelling and that the folder is there";
     case EACCES:
     case EPERM:
-      return "; ask for the right to, or name another place";
+      return "; ask for permission, or name another place";
     case EROFS:
       return "; name a place that can be written";
     case ENOSPC:
@@ -87,7 +87,7 @@ void write_all(int fd, std::span<const char> bytes, std::string_view where,
     if (n > 0) {
       bytes = bytes.subspan(static_cast<size_t>(n));
     } else if (n < 0 && errno == EPIPE) {
-      throw fault(ErrorKind::kClosed, "{}: nobody reads it any more", where);
+      throw fault(ErrorKind::kClosed, "{}: its reader has gone", where);
     } else if (n == 0 || errno != EINTR) {
       fail(where, attempt, n == 0 ? EIO : errno);
     }

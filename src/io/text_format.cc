@@ -42,10 +42,10 @@ std::string_view parse_line(std::string_view line, std::span<float> values,
                   place, values.size(), values.size() - i);
     }
     if (!value) {
-      throw fault(ErrorKind::kInput,
-                  "{}: expected a word and {} numbers, but {} is no number; correct or remove the "
-                  "line",
-                  place, values.size(), shown(field));
+      throw fault(
+          ErrorKind::kInput,
+          "{}: expected a word and {} numbers, but {} is not a number; correct or remove the line",
+          place, values.size(), shown(field));
     }
     values[i] = *value;
   }
@@ -127,8 +127,8 @@ NamedVectors read_glove(VectorInput& input, ReadReport& report) {
   const size_t dim = split_text_line(first).numbers;
   if (dim == 0 || dim > kMaxDim) {
     throw fault(ErrorKind::kInput,
-                "{}: expected a word and its numbers, found {}; this is no file of vectors", place,
-                shown(first));
+                "{}: expected a word and its numbers, found {}; this is not a file of vectors",
+                place, shown(first));
   }
   VectorBuilder builder(dim);
   std::vector<float> values(dim);

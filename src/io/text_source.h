@@ -24,6 +24,6 @@ inline std::unique_ptr<ByteSource> open_text(const std::string& path,
 
 // What a note about bytes that are not UTF-8 ends with.
 inline constexpr std::string_view kIfNotUtf8 =
-    "if this is not UTF-8, say what it is, such as --encoding latin-1";
+    "if this is not UTF-8, give its encoding, such as --encoding latin-1";
 
 }  // namespace kith

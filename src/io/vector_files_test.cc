@@ -249,14 +249,14 @@ TEST(VectorFiles, MessagesSayLineAndWhatWasFound) {
   expect("\n\n", "no vector");
   expect("just some words\n", ":1: expected a word and its numbers, found just some words");
   expect("a 1 2\nb 1\n", ":2: expected a word and 2 numbers, found 2 fields");
-  expect("a 1 2\nb 1 x\n", ":2: expected a word and 2 numbers, but x is no number");
+  expect("a 1 2\nb 1 x\n", ":2: expected a word and 2 numbers, but x is not a number");
   expect("a 1 2\nb 1 2 3\n", ":2: more than a word and 2 numbers");
   expect("a 1 2\n 1 2\n", ":2: expected a word and 2 numbers, found 2 fields");
   expect("1 2\na b 1 2\n", ":2: more than a word");
   expect("3 2\na 1 2\nb 1 2\n", "claims 3 vectors but 2 follow");
   expect("1 2\na 1 2\nb 1 2\n", "claims 1 vectors but 2 follow");
   expect("a,1,2\nb,1\n", ":2: expected a name and 2 numbers, found 2 fields");
-  expect("a,1,2\nb,1,x\n", ":2: x is no number (field 3)");
+  expect("a,1,2\nb,1,x\n", ":2: x is not a number (field 3)");
   expect(
       "\xff\xfe"
       "a",
@@ -328,7 +328,7 @@ TEST(VectorFiles, NpyOfOtherWriters) {
     return "\x93NUMPY" + std::string("\x02\0", 2) + size + header + data;
   };
   EXPECT_EQ(read_text(padded(1 << 20)).names.size(), 2u);
-  EXPECT_FAILURE(read_text(padded((1 << 20) + 1)), ErrorKind::kInput, "or than 1 MiB");
+  EXPECT_FAILURE(read_text(padded((1 << 20) + 1)), ErrorKind::kInput, "more than 1 MiB");
   const std::string whole = npy(dict("<f4", "False", "(2, 2)"), data);
   for (size_t n = 0; n < whole.size(); ++n) {
     EXPECT_FAILURE(read_text(whole.substr(0, n)), ErrorKind::kInput, ": ");

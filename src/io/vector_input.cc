@@ -37,7 +37,7 @@ bool VectorInput::line(std::string_view& out) {
     searched = buffer_.size() - at_;
     if (searched > kMaxLine) {
       throw fault(ErrorKind::kInput,
-                  "{}:{}: a line of more than {} MiB; this is no file of vectors", where_,
+                  "{}:{}: a line of more than {} MiB; this is not a file of vectors", where_,
                   line_number_ + 1, kMaxLine >> 20);
     }
     if (!fill()) break;

@@ -150,9 +150,7 @@ void ModelBase::check_loadable() const {
   self.visit(all);
   if (all.bad().empty()) return;
   throw fault(ErrorKind::kInput,
-              "{}, so nothing is saved; are there numbers among the data that are out of all "
-              "proportion?",
-              all.bad());
+              "{}, so nothing is saved; are some numbers in the data far too large?", all.bad());
 }
 
 bool ModelCourse::finite() {

@@ -35,7 +35,7 @@ std::string kind_of(const Archive& in) {
   if (std::ranges::find(kReadable, format) == kReadable.end()) {
     throw fault(
         ErrorKind::kInput,
-        "{}: written in format {:.20}; this program reads formats up to {}: take a newer one",
+        "{}: written in format {:.20}; this program reads formats up to {}: use a newer one",
         in.where(), format, kFormat);
   }
   return in.metadata_at("model");
@@ -102,10 +102,10 @@ void restore_checkpoint(ModelBase& model, std::string_view name, const Archive& 
   }
   // In format 1 blocks were others, and nothing says whether the parameters are those of the run.
   if (in.metadata_at("format") != kFormat) {
-    throw fault(ErrorKind::kInput,
-                "{}: the checkpoint of an earlier version, which cannot go on; start anew without "
-                "--resume",
-                in.where());
+    throw fault(
+        ErrorKind::kInput,
+        "{}: the checkpoint of an earlier version, which cannot go on; start over without --resume",
+        in.where());
   }
   const std::unique_ptr<ModelBase> fresh = kith::model(name).make();
   Loader loader(in, Loader::Mode::kOwn);

@@ -304,7 +304,7 @@ TEST_F(RegistryTest, ACheckpointOfTheFirstVersionIsRefused) {
   restore_checkpoint(fresh, "word2vec", Archive::open(path("2")));
   EXPECT_NE(message_of(ErrorKind::kInput,
                        [&] { restore_checkpoint(fresh, "word2vec", Archive::open(path("1"))); })
-                .find("start anew without --resume"),
+                .find("start over without --resume"),
             std::string::npos);
 }
 

@@ -208,7 +208,7 @@ void TrainingRun::roll_back(const Error& reason) {
   state_.lr_scale = scale;
   trainer_ = trainee_.trainer();
   begin();
-  note_ = "training diverged: once more from the start with half the learning rate";
+  note_ = "training diverged: starting over with half the learning rate";
 }
 
 }  // namespace kith

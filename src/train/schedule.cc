@@ -39,7 +39,7 @@ class Restarting final : public Trainee {
 
 RunPlan second_plan(RunPlan plan, const RunState& state) {
   plan.early_stop = 0;
-  plan.note = "now anew with what was held out, for as many epochs as were best";
+  plan.note = "now training again with what was held out, for the best number of epochs";
   plan.stop_after = static_cast<int>(*state.refit);
   return plan;
 }
@@ -61,9 +61,9 @@ bool go(Course& course, RunState& state, Job& job) {
       return true;
     }
     if (state.held_out.empty() || state.kept.value_or(0) >= state.held_out.size()) {
-      throw fault(ErrorKind::kInput,
-                  "the checkpoint lacks the held-out losses of its epochs; start anew without "
-                  "--resume");
+      throw fault(
+          ErrorKind::kInput,
+          "the checkpoint lacks the held-out losses of its epochs; start over without --resume");
     }
     state.refit = state.kept.value_or(state.held_out.size() - 1);
     state = afresh(state);

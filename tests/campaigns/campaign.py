@@ -170,7 +170,7 @@ class Setting:
 
 
 # Groups of the help whose settings decide what is learned.
-LEARNING = ("The run", "The text", "Its columns", "The ratings", "Of the ratings")
+LEARNING = ("The run", "The text", "Its columns", "The ratings", "Learning from the ratings")
 
 
 def models(campaign):

@@ -24,7 +24,7 @@ bool is_count(std::string_view column) {
 class ReadRatings final : public DataReader {
  public:
   std::vector<Section> settings() override {
-    return {{"The table", table_}, {"The ratings", options_}, {"Of the ratings", use_}};
+    return {{"The table", table_}, {"The ratings", options_}, {"Learning from the ratings", use_}};
   }
   std::vector<Section> reading() override {
     return {{"The table", table_}, {"The ratings", options_}};
@@ -57,8 +57,8 @@ class ReadRatings final : public DataReader {
     if (use_.user_table.empty() && use_.item_table.empty()) return;
     if (!wishes.features) {
       throw fault(ErrorKind::kUsage,
-                  "this model learns from the ratings alone; leave --{} out, or take a model that "
-                  "has --columns",
+                  "this model learns from the ratings alone; leave --{} out, or choose a model "
+                  "that has --columns: als or bmf",
                   use_.user_table.empty() ? "item-table" : "user-table");
     }
     const auto of = [&](const std::string& table, const char* what, const Names& rows,
@@ -130,34 +130,38 @@ Profile Ratings::profile() const {
   const double pairs = static_cast<double>(users_.size()) * static_cast<double>(items_.size());
   const bool values = !implicit_ || !p.rating_column.empty();
   out.summary =
-      fmt::format("{} of {} by {}; {}{} of all pairs are there; {} held out to score the model",
+      fmt::format("{} of {} by {}; {}{} of all pairs are known; {} held out to score the model{}",
                   count_of(all, implicit_ ? "interaction" : "rating"),
                   count_of(items_.size(), "item"), count_of(users_.size(), "user"),
                   values ? fmt::format("mean {:.3g}, from {:g} to {:g}; ", mean_, low_, high_) : "",
                   in_percent(static_cast<double>(all) / std::max(pairs, 1.0)),
-                  p.held_out ? grouped(p.held_out) : "none");
+                  p.held_out ? grouped(p.held_out) : "none",
+                  !p.held_out ? ""
+                  : implicit_ ? " by their rank (0 is best, 1 worst)"
+                              : " by RMSE");
   const auto note = [&](std::string text) {
     out.notes.push_back({Note::Level::kNote, std::move(text)});
   };
   out.notes.insert(out.notes.end(), p.notes.begin(), p.notes.end());
   if (p.duplicates) {
-    note(fmt::format("{} of a pair that was there already (--duplicates)",
+    note(fmt::format("{} with a user and item that came before (--duplicates)",
                      count_of(p.duplicates, "row")));
   }
   if (p.missing) {
     note(fmt::format("{} without user, item or rating left out", count_of(p.missing, "row")));
   }
   if (p.trimmed) {
-    note(fmt::format("{} with white space around an id, which does not count",
+    note(fmt::format("{} with white space around an id, which was removed",
                      count_of(p.trimmed, "row")));
   }
   if (implicit_ && p.rating_column.empty()) {
     note("there are no ratings, so every row is an interaction");
   } else if (!implicit_ && ratings::is_count(p.rating_column)) {
     out.notes.push_back(
-        {Note::Level::kHint, fmt::format("if {} says how often and not how much it was liked, "
-                                         "--implicit suits it better",
-                                         p.rating_column)});
+        {Note::Level::kHint,
+         fmt::format(
+             "if {} is a count and not how much something was liked, --implicit suits it better",
+             p.rating_column)});
   }
   return out;
 }

@@ -167,8 +167,8 @@ RatingColumns find_rating_columns(const std::vector<std::string>& columns,
                                   const RatingsOptions& options, const std::string& where) {
   if (columns.size() < 2) {
     throw fault(ErrorKind::kInput,
-                "{}: ratings have columns for user and item at least, and this has only {}; if "
-                "they are not told apart, say what stands between them with --delimiter",
+                "{}: ratings need at least a column of users and one of items, and this has only "
+                "{}; if the columns were not split, give what separates them with --delimiter",
                 where, columns.empty() ? "none" : shown(columns[0]));
   }
   const bool numbered = are_numbered(columns);

@@ -31,13 +31,15 @@ struct RatingsOptions {
   Duplicates duplicates = Duplicates::kLast;
 
   static constexpr std::tuple fields{
-      field("user", &RatingsOptions::user, "the column of users; else found by name or place"),
-      field("item", &RatingsOptions::item, "the column of items; else found"),
+      field("user", &RatingsOptions::user,
+            "the column of users; by default detected by name or position"),
+      field("item", &RatingsOptions::item, "the column of items; detected likewise"),
       field("rating", &RatingsOptions::rating,
-            "the column of ratings; else found; none: every row is an interaction"),
-      field("time", &RatingsOptions::time, "the column of times; else found"),
+            "the column of ratings; detected likewise; none: every row is an interaction"),
+      field("time", &RatingsOptions::time, "the column of times; detected likewise"),
       field("implicit", &RatingsOptions::implicit,
-            "a row is an interaction, and its rating only how strong; so it is without ratings"),
+            "rows are interactions (seen, bought), and a rating is only how strong one is; without "
+            "ratings this is always so"),
       field("duplicates", &RatingsOptions::duplicates,
             "what counts if a user rated an item more than once"),
   };
@@ -52,17 +54,17 @@ struct RatingsUse {
 
   static constexpr std::tuple fields{
       field("holdout", &RatingsUse::holdout,
-            "held out to score the model: a share of the ratings; 0 for none")
+            "share of the ratings to hold out to score the model; 0 for none")
           .between(0, 0.9)
           .automatic("0.05")
           .formerly("holdout", 0.05),
       field("normalise", &RatingsUse::normalise,
-            "learn from ratings less the mean and in units of the deviation of each user, each "
-            "item, or both; answers are in the unit of the ratings"),
+            "standardise the ratings of each user, each item, or both: subtract the mean, divide "
+            "by the standard deviation; predictions are in the unit of the ratings"),
       field("user-table", &RatingsUse::user_table,
-            "a table about the users to learn from, too; the first column says of whom, or the one "
-            "that is called as in the ratings"),
-      field("item-table", &RatingsUse::item_table, "the same about the items"),
+            "learn from this table about the users as well; its column of users has the same name "
+            "as in the ratings, or comes first"),
+      field("item-table", &RatingsUse::item_table, "likewise for the items"),
   };
 };
 

@@ -104,8 +104,8 @@ class Rows {
     }
     if (keep_times && !columns_.time) {
       throw fault(ErrorKind::kInput,
-                  "{}: no column says when; name it with --time (there are {}), or split another "
-                  "way",
+                  "{}: no column of times was found; name it with --time (there are {}), or split "
+                  "another way",
                   source(), fmt::join(reader.columns(), ", "));
     }
   }
@@ -245,12 +245,15 @@ class OtherColumns {
     const auto note = [&](std::string text) {
       notes.push_back({Note::Level::kNote, std::move(text)});
     };
-    if (users.columns() > 0) note("learned from, too, of users: " + listed(users.described()));
-    if (items.columns() > 0) note("learned from, too, of items: " + listed(items.described()));
+    if (users.columns() > 0) note("also learned from, about users: " + listed(users.described()));
+    if (items.columns() > 0) note("also learned from, about items: " + listed(items.described()));
     if (!unused.empty()) {
       note(fmt::format("not used: {}{}; {}", listed(unused),
-                       wanted_ ? unused.size() == 1 ? ", which is not the same in all ratings of a user or of an item"
-                       : ", which are not the same in all ratings of a user or of an item" : "",
+                       wanted_
+                           ? unused.size() == 1
+                                 ? ", which is not the same in all ratings of a user or of an item"
+                                 : ", which are not the same in all ratings of a user or of an item"
+                           : "",
                        rows_.how_to_use()));
     }
     if (users.columns() + items.columns() > 0) {

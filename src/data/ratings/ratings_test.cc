@@ -95,7 +95,7 @@ TEST_F(RatingsFile, AColumnThatIsNotThere) {
   const std::string message = refused("user,item,rating\n1,2,3\n", options, ErrorKind::kUsage);
   expect_part("r.txt: there is no column", message);
   expect_part("for --rating; did you mean rating?", message);
-  expect_part("user and item at least", refused("word\nx\n"));
+  expect_part("a column of users and one of items", refused("word\nx\n"));
 }
 
 TEST_F(RatingsFile, AHeaderIsFoundByLooking) {
@@ -250,7 +250,7 @@ TEST_F(RatingsFile, Times) {
   first.duplicates = Duplicates::kFirst;
   EXPECT_EQ(read("a,x,1,5\na,x,2,9\n", first, 0, true).times()[0], 5);
   EXPECT_EQ(read("a,x,1,5\na,x,2,9\n", {}, 0, true).times()[0], 9);
-  expect_part("no column says when",
+  expect_part("no column of times was found",
               refused("user,item,rating\na,x,1\n", {}, ErrorKind::kInput, true));
   expect_part("r.txt:1: column c4: \"noon\" is not a time",
               refused("a,x,1,noon\n", {}, ErrorKind::kInput, true));

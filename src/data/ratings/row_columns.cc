@@ -161,16 +161,16 @@ RowFeatures read_features(const TableOfRows& about, TableOptions options,
   const auto count = static_cast<uint64_t>(std::ranges::count(known, true));
   if (count == 0) {
     throw fault(ErrorKind::kInput,
-                "{}: its column {} names no {} of the ratings, such as {}; call the column that "
-                "does {}",
+                "{}: its column {} has no {} of the ratings, such as {}; give the column that has "
+                "them the name {}",
                 shown_source(about.path), shown(id), about.what, shown(about.rows[0]),
                 shown(about.column));
   }
   std::ranges::copy(table->tally()->finish(), std::back_inserter(notes));
   RowFeatures out = columns.features(about.rows.size());
   notes.push_back({Note::Level::kNote,
-                   fmt::format("{} tells of {} of {} {}s: {}", shown_source(about.path),
-                               grouped(count), grouped(about.rows.size()), about.what,
+                   fmt::format("{} has {} of {} {}s: {}", shown_source(about.path), grouped(count),
+                               grouped(about.rows.size()), about.what,
                                out.columns() > 0 ? listed(out.described()) : "nothing usable")});
   return out;
 }

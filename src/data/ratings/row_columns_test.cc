@@ -47,10 +47,9 @@ TEST_F(RowColumnsFile, AColumnIsOfThoseForWhomItIsAlwaysTheSame) {
   EXPECT_EQ(r.item_features().names, std::vector<std::string>{"genre"});
   EXPECT_EQ(r.user_features().names, std::vector<std::string>{"town"});
   EXPECT_EQ(notes_of(r),
-            "learned from, too, of users: town (category)\n"
-            "learned from, too, of items: genre (category)\n"
-            "not used: mood, which is not the same in all ratings of a user or of an item; "
-            "feat2vec learns from all columns, with --target rating\n");
+            "also learned from, about users: town (category)\nalso learned from, about items: "
+            "genre (category)\nnot used: mood, which is not the same in all ratings of a user or "
+            "of an item; feat2vec learns from all columns, with --target rating\n");
   const Sparse& f = r.item_features().features;
   ASSERT_EQ(f.rows(), 6u);
   for (uint32_t i = 0; i < 6; ++i) {
@@ -98,7 +97,7 @@ TEST_F(RowColumnsFile, ATableOfTheirOwn) {
     std::vector<Note> notes;
     const RowFeatures f = about(r, text, notes);
     ASSERT_EQ(notes.size(), 1u);
-    expect_part("films.csv tells of 3 of 6 items: genres (set), year", notes[0].text);
+    expect_part("films.csv has 3 of 6 items: genres (set), year", notes[0].text);
     EXPECT_EQ(f.features.rows(), 6u);
     EXPECT_GE(f.features.row(0).size(), 2u);
     EXPECT_EQ(f.features.row(5).size(), 0u);
@@ -118,7 +117,7 @@ TEST_F(RowColumnsFile, ATableOfOthersIsRefused) {
   std::vector<Note> notes;
   const std::string message =
       message_of(ErrorKind::kInput, [&] { about(r, "id,genre\nx1,drama\nx2,comedy\n", notes); });
-  expect_part("films.csv: its column id names no item of the ratings, such as f1", message);
+  expect_part("films.csv: its column id has no item of the ratings, such as f1", message);
 }
 
 TEST_F(RowColumnsFile, FeaturesOfTwoTablesStandSideBySide) {

@@ -253,10 +253,10 @@ class DelimitedReader final : public TableReader {
   // More of the row; false at the end of the stream.
   bool grow() {
     if (buffer_.size() > kMaxRowBytes) {
-      throw BadRow(fmt::format(
-          "{}: the row that begins here is longer than {} MiB; is a quote not closed, or "
-          "is this no table?",
-          where(), kMaxRowBytes >> 20));
+      throw BadRow(
+          fmt::format("{}: the row that begins here is longer than {} MiB; is a quote not closed, "
+                      "or is this not a table?",
+                      where(), kMaxRowBytes >> 20));
     }
     return buffer_.more();
   }

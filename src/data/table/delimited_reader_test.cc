@@ -133,7 +133,7 @@ TEST(DelimitedReader, TheDelimiterIsFound) {
 
 TEST(DelimitedReader, BadDelimiters) {
   for (const char* bad : {"ab", "\"", "\n", "\xC3\xA9"}) {
-    expect_part("delimiter must be one character",
+    expect_part("delimiter must be one ASCII character",
                 message_of(ErrorKind::kUsage, [&] { table_of("a,b\n", {.delimiter = bad}); }));
   }
 }
@@ -188,7 +188,7 @@ TEST(DelimitedReader, WhatIsNotUtf8IsRepairedAndTold) {
   EXPECT_EQ(notes[0].level, Note::Level::kNote);
   EXPECT_EQ(notes[0].text,
             "3 rows with bytes that are not UTF-8, which became U+FFFD; the first is t:1; if this "
-            "is not UTF-8, say what it is, such as --encoding latin-1");
+            "is not UTF-8, give its encoding, such as --encoding latin-1");
 }
 
 TEST(DelimitedReader, EncodingsAreRead) {

@@ -340,7 +340,7 @@ class ColumnGuess {
     column_.separator = best;
     profile_.distinct = members_of(best).counts.size();
     if (best_gain >= kSetRepeats) return decide_on(ColumnType::kSet);
-    return decide_in_doubt(ColumnType::kSet, fmt::format("{} stands in most cells", best),
+    return decide_in_doubt(ColumnType::kSet, fmt::format("{} occurs in most cells", best),
                            ColumnType::kText);
   }
 

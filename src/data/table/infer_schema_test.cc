@@ -207,7 +207,7 @@ TEST(InferSchema, ItDoesNotMatterHowManyRowsThereAre) {
     }));
     EXPECT_EQ(cast.column.type, ColumnType::kSet) << rows;
     EXPECT_EQ(cast.column.separator, "|");
-    EXPECT_EQ(cast.profile.remark, "| stands in most cells");
+    EXPECT_EQ(cast.profile.remark, "| occurs in most cells");
     EXPECT_EQ(cast.profile.rather, ColumnType::kText);
     EXPECT_EQ(type_of(column(rows, [&](size_t) { return person(30); })), ColumnType::kCategory)
         << rows << ": of 1,500 people";

@@ -251,7 +251,7 @@ class Flattener {
   bool parse_error(size_t position, const std::string&, const Exception& e) {
     const std::string_view text = problem_of_json(e.what());
     std::string repaired;
-    problem_ = fmt::format("this is no JSON: {}", repair_utf8(text, repaired) ? repaired : text);
+    problem_ = fmt::format("this is not JSON: {}", repair_utf8(text, repaired) ? repaired : text);
     position_ = position;
     return false;
   }
@@ -271,7 +271,7 @@ class Flattener {
   }
 
   bool twice() {
-    problem_ = fmt::format("the key {} stands twice in this object", shown(path_));
+    problem_ = fmt::format("the key {} occurs twice in this object", shown(path_));
     return false;
   }
 

@@ -97,11 +97,11 @@ TEST(JsonReader, ErrorsNameTheLine) {
   expect_part("t:2: the object that begins here is never closed", refusal("{\"a\":1}\n{\"a\":\n"));
   expect_part("t:2: a string is not closed at the end of the line", refusal("{\"a\":\n\"x\n\"}"));
   expect_part("a string in the object that begins here is never closed", refusal("{\"a\":\"x"));
-  expect_part("t:3: this is no JSON: syntax error", refusal("{\"a\":1}\n{\"a\":2,\n\"b\"}\n"));
-  expect_part("t:1: this is no JSON: number overflow", refusal("{\"a\":1e999}"));
-  expect_part("t:1: the key a stands twice", refusal(R"({"a":1,"a":2})"));
-  expect_part("t:1: the key a stands twice", refusal(R"({"a":[1],"a":[2]})"));
-  expect_part("t:1: the key a.b stands twice", refusal(R"({"a":{"b":1},"a.b":2})"));
+  expect_part("t:3: this is not JSON: syntax error", refusal("{\"a\":1}\n{\"a\":2,\n\"b\"}\n"));
+  expect_part("t:1: this is not JSON: number overflow", refusal("{\"a\":1e999}"));
+  expect_part("t:1: the key a occurs twice", refusal(R"({"a":1,"a":2})"));
+  expect_part("t:1: the key a occurs twice", refusal(R"({"a":[1],"a":[2]})"));
+  expect_part("t:1: the key a.b occurs twice", refusal(R"({"a":{"b":1},"a.b":2})"));
   expect_part("column 1 of 1 has no name", refusal(R"({"":1})"));
   expect_part("t:1: nested deeper than 100 levels", refusal("{\"a\":" + std::string(100000, '[')));
   expect_part("longer than 64 MiB",
@@ -126,8 +126,8 @@ TEST(JsonReader, ObjectsThatCannotBeReadAreSkippedIfThatIsAsked) {
   const TableOptions skip{.format = TableFormat::kJson, .bad_rows = BadRows::kSkip};
   const std::string good = "{\"a\":1}\n";
   for (const auto& [bad, why] : std::vector<std::pair<std::string, std::string>>{
-           {"{\"a\":2,\"b\"}\n", "this is no JSON"},
-           {"{\"a\":2,\"new\":3,\"a\":4}\n", "the key a stands twice"},
+           {"{\"a\":2,\"b\"}\n", "this is not JSON"},
+           {"{\"a\":2,\"new\":3,\"a\":4}\n", "the key a occurs twice"},
            {"{\"a\":\n", "the object that begins here is never closed"},
            {"{\"a\":[2}\n", "the object that begins here is never closed"},
            {"{\"a\":\"x\n", "a string is not closed at the end of the line"},

@@ -96,18 +96,19 @@ std::optional<Note> write_schema(const std::string& path, bool given, const Sche
     std::error_code failed;
     fs::rename(path, before, failed);
     if (failed) {
-      throw fault(ErrorKind::kIo, "{}: cannot be renamed to {}: {}", path, before,
-                  failed.message());
+      throw fault(ErrorKind::kIo, "{}: cannot rename it to {}: {}", path, before, failed.message());
     }
   }
   AtomicFile file(path);
   file.write(text);
   file.commit();
   std::string said = fmt::format(
-      "what the columns are was written to {}: edit it and give it with --schema", path);
+      "the types of the columns were written to {}: to change them, edit it and give it with "
+      "--schema",
+      path);
   if (!before.empty()) {
-    said +=
-        fmt::format("; what it said before was not used: --schema {} would", shell_quoted(before));
+    said += fmt::format("; the one that was there before was not used: to use it, give --schema {}",
+                        shell_quoted(before));
   }
   return Note{Note::Level::kNote, said};
 }

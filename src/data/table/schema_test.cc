@@ -107,7 +107,7 @@ TEST(Schema, NothingUnknownIsAccepted) {
 }
 
 TEST(Schema, TheFileMustHaveItsShape) {
-  expect_part("s.json:2: this is no JSON: syntax error", error("{\n\"columns\": ["));
+  expect_part("s.json:2: this is not JSON: syntax error", error("{\n\"columns\": ["));
   expect_part("s.json: expected {\"columns\": [...]}, found []", error("[]"));
   expect_part("s.json: columns must be a list of objects; got nothing", error("{}"));
   expect_part("columns must be a list of objects; got {}", error(R"({"columns": {}})"));

@@ -57,10 +57,11 @@ class HashIndex {
 void check_columns(int64_t columns) {
   constexpr int64_t kMost = 16384;
   if (columns <= kMost) return;
-  throw fault(ErrorKind::kLimit,
-              "the table has {} columns, and more than {} are too many to relate each to each; set "
-              "some to ignore in the schema, or put them into one set or vector",
-              grouped(static_cast<uint64_t>(columns)), grouped(kMost));
+  throw fault(
+      ErrorKind::kLimit,
+      "the table has {} columns, and more than {} are too many to relate each to every other; set "
+      "some to ignore in the schema, or put them into one set or vector",
+      grouped(static_cast<uint64_t>(columns)), grouped(kMost));
 }
 
 uint64_t hash_ids(std::span<const uint32_t> ids) {

@@ -59,15 +59,14 @@ struct TableUse {
 
   static constexpr std::tuple fields{
       field("schema", &TableUse::schema,
-            "what the columns are, as JSON; written if it is not there"),
+            "what the columns are, as JSON; if there is no such file, it is written"),
       field("types", &TableUse::types,
-            "for some columns: year=category,notes=ignore; may be given several times")
+            "types of some columns, such as year=category,notes=ignore; may be given several times")
           .adding_up(),
       field("holdout", &TableUse::holdout,
-            "held out to score the model: a share of the rows, or so many; 0 for none")
+            "rows to hold out to score the model: a share, or a number; 0 for none")
           .between(0, 1e12)
-          .automatic(
-              "10,000 rows, at most 1 %; a tenth with a target that is a number or has few values")
+          .automatic("10,000 rows, at most 1 %; a tenth with a numeric target or one of few values")
           .formerly("holdout", 10000),
   };
 };

@@ -52,18 +52,17 @@ std::optional<Delimiter> given_delimiter(const TableOptions& options) {
   if (text == "\\t" || text == "tab") return '\t';
   if (text == "::") return Delimiter(':', true);
   if (text.size() != 1 || "\"\r\n"sv.find(text[0]) != std::string_view::npos) {
-    throw fault(
-        ErrorKind::kUsage,
-        "delimiter must be one character of ASCII that is no quote and no line end, or tab, or ::; "
-        "got {}",
-        shown(text));
+    throw fault(ErrorKind::kUsage,
+                "delimiter must be one ASCII character other than a quote or a line end, or tab, "
+                "or ::; got {}",
+                shown(text));
   }
   return text[0];
 }
 
 void refuse_query(const TableOptions& options, std::string_view name) {
   if (options.query.empty()) return;
-  throw fault(ErrorKind::kUsage, "{}: query is for databases, and this is none; leave it out",
+  throw fault(ErrorKind::kUsage, "{}: query is for databases, and this is not one; leave it out",
               name);
 }
 
@@ -162,7 +161,7 @@ class ChainedReader final : public TableReader {
     if (numbers.empty()) return;
     const auto extra = std::ranges::min_element(
         numbers, {}, [](const auto& name_and_number) { return name_and_number.second; });
-    fail("has a column {}, which {} has not", extra->first);
+    fail("has a column {}, which {} does not have", extra->first);
   }
 
   // `what` has places for the column and the first source.

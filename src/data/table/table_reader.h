@@ -42,10 +42,12 @@ struct TableOptions {
   std::shared_ptr<RowTally> tally{};  // to share with other readers
 
   static constexpr std::tuple fields{
-      field("format", &TableOptions::format, "of the table")
-          .automatic("seen from name and content"),
-      field("delimiter", &TableOptions::delimiter, "between the cells of a text table; else found"),
-      field("encoding", &TableOptions::encoding, "of the text, unless a byte-order mark tells"),
+      field("format", &TableOptions::format, "format of the table")
+          .automatic("recognised by name and content"),
+      field("delimiter", &TableOptions::delimiter,
+            "what separates the cells of a text table; detected by default"),
+      field("encoding", &TableOptions::encoding,
+            "encoding of the text, unless it has a byte-order mark"),
       field("header", &TableOptions::header, "the first row names the columns"),
       field("bad-rows", &TableOptions::bad_rows,
             "rows that cannot be read, up to half of all: refuse the table, or skip them"),

@@ -95,7 +95,7 @@ TEST_F(OpenTable, SourcesMustHaveTheSameColumns) {
     return message_of(ErrorKind::kInput, [&] { rows_of(*open_table({a, second}, {})); });
   };
   expect_part(b + ": has no column y, which " + a + " has; all sources", error(b));
-  expect_part(c + ": has a column z, which " + a + " has not; all sources", error(c));
+  expect_part(c + ": has a column z, which " + a + " does not have; all sources", error(c));
   expect_part(d + ":1: the key z is not among", error(d));
 }
 

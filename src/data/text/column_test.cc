@@ -133,7 +133,7 @@ TEST_F(ColumnText, WhatIsWrongIsSaid) {
               refused(path, {kPlot, said("invalid-utf8", std::string("drop"))}));
   const auto nul = folder_.write("f.jsonl", "{\"plot\": \"a\\u0000b\"}\n");
   expect_part("NUL byte in column plot", refused(nul, {kPlot}, ErrorKind::kInput));
-  expect_part("a database and has no lines of text; say which of its columns is the text",
+  expect_part("a database and has no lines of text; name the column that is the text",
               refused("postgresql://me:secret@host/films", {}));
   EXPECT_EQ(refused("postgresql://me:secret@host/films", {}).find("secret"), std::string::npos);
 }

@@ -35,23 +35,24 @@ struct CorpusOptions {
 
   static constexpr std::tuple fields{
       field("column", &CorpusOptions::column,
-            "read a table, and take this column as the text, a cell a line; or several: a,b"),
+            "read a table, and take this column as the text, each cell as a line; several: a,b"),
       field("tokens", &CorpusOptions::tokens,
             "what a word is: split at spaces, or lower-case runs of letters and digits, and emoji")
           .automatic("spaces"),
-      field("min-count", &CorpusOptions::min_count, "drop words that occur less often")
+      field("min-count", &CorpusOptions::min_count, "drop words that occur less often than this")
           .between(1, 1e15),
-      field("max-vocab", &CorpusOptions::max_vocab, "keep the most frequent words only")
+      field("max-vocab", &CorpusOptions::max_vocab, "keep only this many words, the most frequent")
           .between(2, 4e9)
           .automatic("all")
           .formerly("max-vocab", 0),
-      field("max-word", &CorpusOptions::max_word, "drop words of more bytes").between(1, 1e6),
+      field("max-word", &CorpusOptions::max_word, "drop words longer than this, in bytes")
+          .between(1, 1e6),
       field("nfc", &CorpusOptions::nfc,
-            "words that differ in how accents are stored (Unicode's NFC) are one"),
+            "treat words that differ only in how accents are stored as one (Unicode's NFC)"),
       field("invalid-utf8", &CorpusOptions::invalid_utf8,
             "bytes that are not UTF-8: replace by U+FFFD, drop the word, or stop"),
       field("holdout", &CorpusOptions::holdout,
-            "held out to score the model: a share of the text, or so many words; 0 for none")
+            "words to hold out to score the model: a share of the text, or a number; 0 for none")
           .between(0, 1e12)
           .automatic("50,000 words, at most 1 %")
           .formerly("holdout", 50000),

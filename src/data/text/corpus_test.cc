@@ -198,7 +198,7 @@ TEST(Corpus, TheEncodingIsObeyedAndWhatIsNotUtf8IsTold) {
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0].text,
             "1 word with bytes that are not UTF-8 (the bytes became U+FFFD); if this is not UTF-8, "
-            "say what it is, such as --encoding latin-1");
+            "give its encoding, such as --encoding latin-1");
 }
 
 TEST(Corpus, TheFingerprintTellsTextsApart) {

@@ -14,7 +14,7 @@ namespace kith {
 namespace text {
 namespace {
 
-constexpr std::string_view kAColumn = "say which of its columns is the text, such as --column text";
+constexpr std::string_view kAColumn = "name the column that is the text, such as --column text";
 
 class ReadText final : public DataReader {
  public:

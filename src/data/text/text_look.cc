@@ -200,8 +200,8 @@ std::string TextLook::untidy_hint() const {
     }
   }
   if (untidy * 10 <= words) return "";
-  return "many words carry capitals or punctuation; with --tokens words, King, and king are one "
-         "word";
+  return "many words have capitals or punctuation; with --tokens words, \"King,\" and \"king\" are "
+         "one word";
 }
 
 std::string TextLook::unspaced_hint() const {
@@ -219,7 +219,7 @@ std::string TextLook::unspaced_hint() const {
                      static_cast<double>(std::max<uint64_t>(1, most->runs));
   if (!much || run <= info.longest) return "";
   return fmt::format(
-      "much of the text is {}, where no spaces stand between words; cut it into words first, such "
+      "much of the text is {}, which has no spaces between words; split it into words first, such "
       "as {}",
       info.name, info.remedy);
 }

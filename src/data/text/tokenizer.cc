@@ -77,11 +77,10 @@ bool Tokenizer::keep_invalid() {
 }
 
 void Tokenizer::fail_invalid(uint64_t offset, uint8_t byte) const {
-  throw fault(
-      ErrorKind::kInput,
-      "{}:{}: not UTF-8 at byte {} (found 0x{:02x}); say what the text is, such as --encoding "
-      "latin-1, or let --invalid-utf8 replace or drop such words",
-      name_, file_lines_ + 1, offset, byte);
+  throw fault(ErrorKind::kInput,
+              "{}:{}: not UTF-8 at byte {} (found 0x{:02x}); give the encoding of the text, such "
+              "as --encoding latin-1, or let --invalid-utf8 replace or drop such words",
+              name_, file_lines_ + 1, offset, byte);
 }
 
 void Tokenizer::fail_nul(const char* at, const char* end) const {

@@ -284,8 +284,8 @@ TEST(Tokenizer, ErrorsNameFileLineAndByte) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"a\nb\nna\xEFve\n", "text:3: not UTF-8 at byte 6 (found 0xef); "},
       {"\xC3\xA9 \xE4\xB8",
-       "text:1: not UTF-8 at byte 3 (found 0xe4); say what the text is, such "
-       "as --encoding latin-1"},
+       "text:1: not UTF-8 at byte 3 (found 0xe4); give the encoding of the text, such as "
+       "--encoding latin-1"},
       {"a\nbc\0d\n"s, "text:2: NUL byte at byte 4; "},
       {"a\nbc\0d\n"s, "tr -d '\\000'"},
   };

@@ -35,7 +35,8 @@ struct Config {
       field("penalty", &Config::penalty, "strength of L2 regularisation of the vectors")
           .between(0, 1e6)
           .tuned(0.001, 0.5)
-          .automatic("0.1; for interactions what is held out finds it, or 0.01")
+          .automatic("0.1; for interactions the one with the least held-out error, or 0.01 if "
+                     "nothing is held out")
           .formerly("penalty", -1),
       field("frequency", &Config::frequency,
             "the penalty of a row with n ratings grows as n to this power: 1 is ALS-WR, 0 the same "
@@ -47,33 +48,35 @@ struct Config {
           .between(0, 1e9)
           .automatic("found from the data, or 1 for interactions")
           .formerly("bias-penalty", -1),
-      field("biases", &Config::biases, "whether users and items have one; of interactions, items"),
+      field("biases", &Config::biases,
+            "learn a bias for each user and item; for interactions, for items only"),
       field("choices", &Config::choices,
-            "who rated what tells of both as well, whatever the rating")
-          .automatic("on, but for interactions"),
-      field("columns", &Config::columns, "learn from what other columns say of users and of items"),
+            "learn about users and items from who rated what as well, whatever the rating")
+          .automatic("on, except for interactions"),
+      field("columns", &Config::columns, "learn from other columns about users and items as well"),
       field("column-penalty", &Config::column_penalty,
-            "strength of L2 regularisation of what columns and choices say, beside that of the "
-            "vectors")
+            "strength of L2 regularisation of what is learned from columns and choices")
           .between(1e-6, 1e9)
           .tuned(3, 100),
       field("unobserved", &Config::unobserved,
-            "implicit feedback: weight of a pair that was not seen, beside 1 for one that was")
+            "interactions: weight of a pair that was not seen; one that was seen weighs 1")
           .between(0, 1e6)
           .tuned(0.01, 1),
       field("solver", &Config::solver,
-            "of the equations of a row: cg, cholesky, or blocks (iALS++)"),
-      field("steps", &Config::steps, "of conjugate gradients, from the row of the last sweep")
+            "how the equations of a row are solved: conjugate gradients, Cholesky, or blocks of "
+            "dimensions (iALS++)"),
+      field("steps", &Config::steps,
+            "steps of conjugate gradients in each sweep, from where the last sweep ended")
           .between(1, 1000),
-      field("block", &Config::block, "dimensions that --solver blocks solves together")
+      field("block", &Config::block, "dimensions that --solver blocks solves for at once")
           .between(1, 4096),
       field("early-stop", &Config::early_stop,
-            "stop when the held-out error has not fallen for so many sweeps, and take the best; 0: "
-            "never")
+            "stop when the held-out error has not fallen for this many sweeps, and keep the best; "
+            "0 for never")
           .between(0, 1000),
-      field(
-          "refit", &Config::refit,
-          "at the end learn from the held-out ratings too: anew, for as many sweeps as were best"),
+      field("refit", &Config::refit,
+            "at the end train again with the held-out ratings included, for the best number of "
+            "sweeps"),
   };
 };
 

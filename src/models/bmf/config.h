@@ -24,21 +24,20 @@ struct Config {
       field("epochs", &Config::epochs, "sweeps of the Gibbs sampler").between(2, 100000),
       field("burn-in", &Config::burn_in, "sweeps before the first sample counts")
           .between(0, 100000),
-      field(
-          "samples", &Config::samples,
-          "to keep for predictions, evenly spread over the sweeps; the model has samples * (dim + "
-          "2) numbers a row")
+      field("samples", &Config::samples,
+            "samples to keep for predictions, evenly spread over the sweeps; the model has samples "
+            "* (dim + 2) numbers per user and item")
           .between(1, 1000),
       field("noise-prior", &Config::noise_prior,
-            "some users and items are noisier than others: how many ratings it takes to believe it "
-            "as much as not; 0: all alike")
+            "some users and items are noisier than others: how many ratings it takes for their own "
+            "noise to weigh as much as the average noise; 0: the same noise for all")
           .between(0, 1e9)
           .tuned(5, 200),
       field("choices", &Config::choices,
-            "who rated what tells of both as well, whatever the rating"),
-      field("columns", &Config::columns, "learn from what other columns say of users and of items"),
+            "learn about users and items from who rated what as well, whatever the rating"),
+      field("columns", &Config::columns, "learn from other columns about users and items as well"),
       field("refit", &Config::refit,
-            "after a third of the sweeps learn from the held-out ratings too"),
+            "after a third of the sweeps, learn from the held-out ratings as well"),
   };
 };
 

@@ -18,8 +18,9 @@ constexpr int kWeightSteps = 3;  // towards the weight of a row that is folded i
 
 void Bmf::check(const Ratings& ratings) const {
   if (!ratings.implicit()) return;
-  throw fault(ErrorKind::kUsage,
-              "bmf learns from ratings; for interactions without one take als, or mf --loss bpr");
+  throw fault(
+      ErrorKind::kUsage,
+      "bmf learns from ratings; for interactions without ratings use als, or mf --loss bpr");
 }
 
 void Bmf::start(const Ratings& ratings, Start, const Job& job) {
@@ -56,7 +57,7 @@ void Bmf::keep_sample(const Hyper& users, const Hyper& items) {
   const size_t d = rank(), first = kept_ * (d + 2);
   if (first + d + 2 + kExtras > f_.dim) {
     throw fault(ErrorKind::kInput,
-                "the checkpoint has more samples than its run could have kept; start anew without "
+                "the checkpoint has more samples than its run could have kept; start over without "
                 "--resume");
   }
   const auto before = static_cast<double>(kept_), now = before + 1;

@@ -138,7 +138,7 @@ class BmfTrainer final : public RatingsTrainer {
     if (m_.state().block == 0) drawn(axis) = known.prior->start(cols);
     if (known.prior->fits(drawn(axis), cols)) return;
     throw fault(ErrorKind::kInput,
-                "the checkpoint lacks what is needed to go on; start anew without --resume");
+                "the checkpoint lacks what is needed to go on; start over without --resume");
   }
 
   // Means and precisions of one side, and what its features say, given its rows.

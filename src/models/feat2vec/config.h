@@ -43,53 +43,56 @@ struct Config {
           .automatic("100"),
       field("epochs", &Config::epochs, "passes over the table")
           .between(1, 10000)
-          .automatic("5 to 40, fewer for long ones; at most 15 to 200 with a target of few values, "
-                     "15 to 40 for a number")
+          .automatic("5 to 40, fewer for long tables; at most 15 to 200 with a target of few "
+                     "values, 15 to 40 with a numeric target")
           .formerly("epochs", 0),
-      field("lr", &Config::lr, "first learning rate, falls linearly")
+      field("lr", &Config::lr, "first learning rate; falls linearly")
           .between(0, 100)
           .tuned(0.003, 0.5)
-          .automatic("0.1; with a target of few values 0.05, of two 0.01, that is a number 0.03; "
-                     "0.01 for momentum, nesterov and adam"),
+          .automatic("0.1; with a target of few values 0.05, of two values 0.01, with a numeric "
+                     "target 0.03; 0.01 for momentum, nesterov and adam"),
       field("negatives", &Config::negatives, "noise values per true one")
           .between(1, 1000)
           .automatic("20; with a target of up to 4,096 values: all of them"),
-      field("loss", &Config::loss, "what is asked of scores; see the model's page")
+      field("loss", &Config::loss, "the loss of a score; see the model's page")
           .among(Loss::kSoftmax, Loss::kNce, Loss::kNs, Loss::kSquared, Loss::kAbsolute,
                  Loss::kHuber, Loss::kTukey, Loss::kLogistic, Loss::kHinge)
-          .automatic(
-              "softmax; squared for a target that is a number, logistic for one of two values"),
+          .automatic("softmax; squared for a numeric target, logistic for one of two values"),
       field("target", &Config::target, "learn to predict this column; else all of them"),
-      field("mix", &Config::mix, "with a target: share of the work for the other columns")
+      field("mix", &Config::mix, "with a target: share of the training spent on the other columns")
           .between(0, 1),
-      field("alpha1", &Config::alpha1, "noise replaces a group by its parameters^alpha1")
+      field("alpha1", &Config::alpha1,
+            "noise picks the group that it replaces by (number of parameters)^alpha1")
           .between(0, 1)
           .automatic("0.5"),
-      field("alpha2", &Config::alpha2, "... by a value drawn by count^alpha2").between(0, 1),
-      field("dropout", &Config::dropout, "softmax: leave out each other group by this chance")
+      field("alpha2", &Config::alpha2, "noise picks the value in its place by count^alpha2")
+          .between(0, 1),
+      field("dropout", &Config::dropout,
+            "softmax: chance that each other group of a row is left out")
           .between(0, 0.99)
-          .automatic("0.5; 0 with a target that is a number or has few values"),
-      field("intercepts", &Config::intercepts, "nce, ns: one for each group, or for all")
+          .automatic("0.5; 0 with a numeric target or one of few values"),
+      field("intercepts", &Config::intercepts,
+            "nce, ns: an intercept for each group, one for all, or none")
           .automatic("group"),
-      field("biases", &Config::biases, "a number for each value beside its vector")
+      field("biases", &Config::biases, "learn a bias for each value beside its vector")
           .automatic("true"),
       field("pair-weights", &Config::pair_weights, "learn a weight for each pair of groups"),
-      field("optimiser", &Config::optimiser, "how rows move along their gradients")
+      field("optimiser", &Config::optimiser, "how vectors move along their gradients")
           .automatic("adagrad-row"),
-      field("l2", &Config::l2, "penalty on the squares of each value's vector")
+      field("l2", &Config::l2, "strength of L2 regularisation of each value's vector")
           .between(0, 1e6)
           .tuned(0.01, 300)
-          .automatic("30 with a target that is a number, else 0"),
-      field("init", &Config::init, "standard deviation of the first vectors")
+          .automatic("30 with a numeric target, else 0"),
+      field("init", &Config::init, "standard deviation of the initial vectors")
           .between(0, 10)
-          .automatic("0.1; 0.01 with a target that is a number or one of two values"),
+          .automatic("0.1; 0.01 with a numeric target or one of two values"),
       field("early-stop", &Config::early_stop,
-            "stop after so many epochs without a better held-out loss; 0 for never")
+            "stop after this many epochs without a better held-out loss; 0 for never")
           .between(0, 1000)
-          .automatic("5 with a target that is a number or has few values, else 0"),
+          .automatic("5 with a numeric target or one of few values, else 0"),
       field("paper", &Config::paper,
-            "the published setting where nothing else is said: nce, dim 50, 5 negatives, sums, one "
-            "intercept, no biases"),
+            "use the published settings for all that is not given: nce, dim 50, 5 negatives, sums, "
+            "one intercept, no biases"),
   };
 };
 

@@ -119,7 +119,7 @@ void Feat2Vec::check_goes_on(const Table& table) const {
          units_ == units_of(encoding_, used_).size();
   if (same) return;
   throw fault(ErrorKind::kInput,
-              "the checkpoint is of other columns or settings than the table has; start anew "
+              "the checkpoint is of other columns or settings than the table has; start over "
               "without --resume");
 }
 
@@ -271,7 +271,7 @@ Matrix Feat2Vec::values(size_t g) const {
 std::vector<VectorGroup> Feat2Vec::vectors(Side side) const {
   if (side != Side::kInput) {
     throw fault(ErrorKind::kUsage,
-                "a feat2vec model has one vector for each value: --vectors input");
+                "a feat2vec model has only one vector for each value; use --vectors input");
   }
   std::vector<VectorGroup> out;
   for (size_t g = 0; g < encoding_.groups.size(); ++g) {

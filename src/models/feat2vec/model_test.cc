@@ -284,7 +284,7 @@ TEST(Feat2Vec, ACheckpointOfOtherSettingsDoesNotGoOn) {
     Feat2Vec resumed;
     restore_checkpoint(resumed, "feat2vec", Archive::open(file.path));
     const auto message = message_of(ErrorKind::kInput, [&] { train(resumed, table); });
-    EXPECT_NE(message.find("start anew without --resume"), std::string::npos) << message;
+    EXPECT_NE(message.find("start over without --resume"), std::string::npos) << message;
   }
 }
 

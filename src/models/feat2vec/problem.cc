@@ -158,7 +158,7 @@ Config resolved(const Config& config, const Encoding& encoding, uint64_t rows) {
   usual(out.l2, at.l2);
   if (out.mix > 0 && out.target.empty()) {
     throw fault(ErrorKind::kUsage,
-                "--mix shares the work between a target and the rest; name the "
+                "--mix divides the training between a target and the other columns; name the "
                 "target with --target");
   }
   usual(out.loss, task == Task::kNumber && !paper ? Loss::kSquared
@@ -167,14 +167,14 @@ Config resolved(const Config& config, const Encoding& encoding, uint64_t rows) {
                                                   : Loss::kSoftmax);
   if (is_head(*out.loss)) {
     if (out.target.empty()) {
-      throw fault(ErrorKind::kUsage,
-                  "--loss {} is of a score against a number; name the column "
-                  "with --target",
-                  detail::show(*out.loss));
+      throw fault(
+          ErrorKind::kUsage,
+          "--loss {} compares a score with the value of a target; name its column with --target",
+          detail::show(*out.loss));
     }
     if (config.biases == false) {
       throw fault(ErrorKind::kUsage,
-                  "--loss {} is of a score that biases are part of; leave out --no-biases",
+                  "--loss {} needs biases as part of the score; leave out --no-biases",
                   detail::show(*out.loss));
     }
     out.biases = true;

@@ -221,7 +221,7 @@ class RowCourse final : public ModelCourse {
   void restart() override {
     if (m_.continued_) {
       throw fault(ErrorKind::kDiverged,
-                  "training diverged, and to start anew would lose what the model knew before; try "
+                  "training diverged, and starting over would lose what the model knew before; try "
                   "a smaller --lr");
     }
     m_.steps_ = m_.pairs_ = 0;

@@ -30,32 +30,32 @@ struct Config {
           .automatic("0.1, or 1 for bpr")
           .formerly("lr", -1),
       field("loss", &Config::loss,
-            "logistic and hinge are for ratings of two values, kl for counts; bpr: what was seen "
-            "above what was not")
+            "logistic and hinge are for ratings of two values, kl for counts; bpr ranks what was "
+            "seen above what was not")
           .among(Loss::kSquared, Loss::kAbsolute, Loss::kHuber, Loss::kTukey, Loss::kLogistic,
                  Loss::kHinge, Loss::kKl, Loss::kBpr)
           .automatic("squared, or bpr for interactions"),
       field("penalty", &Config::penalty,
-            "strength of L2 regularisation of the vectors, where ratings have variance 1")
+            "strength of L2 regularisation of the vectors, for ratings scaled to variance 1")
           .between(0, 1e6)
           .tuned(0.01, 0.3)
           .automatic("0.08, or 0.02 for bpr")
           .formerly("penalty", -1),
-      field("bias-penalty", &Config::bias_penalty, "the same of the biases")
+      field("bias-penalty", &Config::bias_penalty, "strength of L2 regularisation of the biases")
           .between(0, 1e6)
           .tuned(0.001, 0.1),
-      field("biases", &Config::biases, "whether users and items have one"),
+      field("biases", &Config::biases, "learn a bias for each user and item"),
       field("adapt", &Config::adapt,
-            "a step of its own for each row, smaller the more it has been moved (AdaGrad)"),
+            "each user and item has its own step, smaller the more it has moved (AdaGrad)"),
       field("early-stop", &Config::early_stop,
-            "stop when the held-out error has not fallen for so many epochs, and take the best; 0: "
-            "never")
+            "stop when the held-out error has not fallen for this many epochs, and keep the best; "
+            "0 for never")
           .between(0, 1000)
-          .automatic("3, or never for bpr, which is good once the rate has fallen")
+          .automatic("3; never for bpr, which is best once the learning rate has fallen")
           .formerly("early-stop", -1),
-      field(
-          "refit", &Config::refit,
-          "at the end learn from the held-out ratings too: anew, for as many epochs as were best"),
+      field("refit", &Config::refit,
+            "at the end train again with the held-out ratings included, for the best number of "
+            "epochs"),
   };
 };
 

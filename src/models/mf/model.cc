@@ -28,11 +28,10 @@ void check_two_values(const Ratings& ratings) {
     if (values.size() > 2) break;
   }
   if (values.size() == 2) return;
-  throw fault(
-      ErrorKind::kUsage,
-      "--loss logistic and hinge are for ratings of two values, such as 0 and 1; these have "
-      "{}; take squared, or bpr for interactions",
-      values.size() == 1 ? "one value only" : "more");
+  throw fault(ErrorKind::kUsage,
+              "--loss logistic and hinge are for ratings of two values, such as 0 and 1; these "
+              "have {}; use squared, or bpr for interactions",
+              values.size() == 1 ? "one value only" : "more");
 }
 
 }  // namespace
@@ -41,8 +40,8 @@ void Mf::check(const Ratings& ratings) const {
   const Loss loss = loss_of(ratings.implicit());
   if (ratings.normalise() != Normalise::kNone && !is_of_differences(loss)) {
     throw fault(ErrorKind::kUsage,
-                "--normalise makes numbers around 0 of ratings, which --loss logistic, hinge, kl "
-                "and bpr are not for; take squared, absolute, huber or tukey");
+                "--normalise turns ratings into numbers around 0, which --loss logistic, hinge, kl "
+                "and bpr cannot use; use squared, absolute, huber or tukey");
   }
   if (is_of_classes(loss)) check_two_values(ratings);
   if (loss == Loss::kKl && ratings.low() < 0) {

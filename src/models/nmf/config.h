@@ -28,13 +28,13 @@ struct Config {
   bool refit = true;
 
   static constexpr std::tuple fields{
-      field("dim", &Config::dim, "parts: length of each vector").between(0, 4096),
+      field("dim", &Config::dim, "number of parts: length of each vector").between(0, 4096),
       field("epochs", &Config::epochs, "sweeps over users and items, at most").between(1, 100000),
       field("method", &Config::method,
-            "hals: one coordinate after the other; multiplicative: Lee and Seung's updates"),
+            "hals: one coordinate after another; multiplicative: Lee and Seung's updates"),
       field("loss", &Config::loss, "squared error, or kl (generalised Kullback-Leibler)")
           .among(Loss::kSquared, Loss::kKl),
-      field("unrated", &Config::unrated, "what was not rated is missing, or zero")
+      field("unrated", &Config::unrated, "take what was not rated as missing, or as zero")
           .automatic("missing, or zero for interactions")
           .formerly("unobserved"),
       field("penalty", &Config::penalty, "strength of L2 regularisation of the vectors")
@@ -42,19 +42,21 @@ struct Config {
           .automatic("found from the ratings' noise; none for --unrated zero")
           .formerly("penalty", -1),
       field("sparsity", &Config::sparsity,
-            "likewise of the sum of a vector: the larger, the fewer parts a row has")
+            "strength of L1 regularisation of the vectors: the larger, the fewer parts a user or "
+            "item has")
           .between(0, 1e12),
       field("biases", &Config::biases,
-            "squared error, missing: mean and biases of either sign beside the parts"),
+            "learn mean and biases, of either sign, beside the parts; with --loss squared and "
+            "--unrated missing only"),
       field("tolerance", &Config::tolerance,
             "stop when a sweep lowers the error by no more than this share of it")
           .between(0, 1),
       field("early-stop", &Config::early_stop,
-            "stop when the held-out error has not fallen for so many sweeps, and take the best; 0: "
-            "never")
+            "stop when the held-out error has not fallen for this many sweeps, and keep the best; "
+            "0 for never")
           .between(0, 1000),
       field("refit", &Config::refit,
-            "once the held-out error has told how long, train on what was held out as well"),
+            "at the end train again with the held-out ratings included, for as long as was best"),
   };
 };
 

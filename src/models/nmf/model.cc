@@ -107,8 +107,8 @@ class NmfTrainer final : public RatingsTrainer {
 void Nmf::check(const Ratings& ratings) const {
   if (ratings.normalise() != Normalise::kNone && !biases_for(false)) {
     throw fault(ErrorKind::kUsage,
-                "--normalise makes numbers around 0 of ratings, and of these nmf makes parts only "
-                "beside biases: with --biases, --loss squared and without --unrated zero");
+                "--normalise turns ratings into numbers around 0, and nmf can use these only "
+                "beside biases: with --biases and --loss squared, and without --unrated zero");
   }
   if (biases_for(ratings.implicit())) return;
   const Sparse& train = ratings.train();
@@ -116,13 +116,12 @@ void Nmf::check(const Ratings& ratings) const {
     const Sparse::Row row = train.row(u);
     for (size_t i = 0; i < row.size(); ++i) {
       if (row.values[i] >= 0) continue;
-      throw fault(
-          ErrorKind::kInput,
-          "{} {} has rated {} {} with {:g}, and parts that only add up cannot make a number "
-          "below 0; train with --biases and --loss squared, which take any ratings, or add "
-          "a constant to all of them first",
-          ratings.counts().user_column, ratings.users()[u], ratings.counts().item_column,
-          ratings.items()[row.columns[i]], row.values[i]);
+      throw fault(ErrorKind::kInput,
+                  "{} {} has rated {} {} with {:g}, and a sum of non-negative parts cannot be "
+                  "below 0; train with --biases and --loss squared, which take any ratings, or add "
+                  "a constant to all of them first",
+                  ratings.counts().user_column, ratings.users()[u], ratings.counts().item_column,
+                  ratings.items()[row.columns[i]], row.values[i]);
     }
   }
 }

@@ -62,8 +62,7 @@ void check_learnable(const Ratings& ratings) {
   }
   if (ratings.normalise() == Normalise::kNone || !ratings.implicit()) return;
   throw fault(ErrorKind::kUsage,
-              "--normalise takes means and deviations out of ratings, and these are interactions; "
-              "leave it out");
+              "--normalise is for ratings, and these are interactions; leave it out");
 }
 
 // A checkpoint of other data, or of the same taken otherwise, cannot go on with these.
@@ -93,7 +92,7 @@ bool RatingsModel::learn_last(Ratings&& ratings, Job& job) {
     check_same(f_, ratings);
     if (!can_go_on()) {
       throw fault(ErrorKind::kInput,
-                  "the checkpoint lacks what is needed to go on; start anew without --resume");
+                  "the checkpoint lacks what is needed to go on; start over without --resume");
     }
   }
   RatingsCourse course(*this, std::move(ratings), job);

@@ -209,9 +209,9 @@ void RatingsModel::solve_rows(Axis axis, std::span<const uint32_t> numbers, cons
 
 std::vector<VectorGroup> RatingsModel::vectors(Side side) const {
   if (side != Side::kInput) {
-    throw fault(ErrorKind::kUsage,
-                "a model of ratings has one vector for each user and item; ask with --vectors "
-                "input");
+    throw fault(
+        ErrorKind::kUsage,
+        "a model of ratings has only one vector for each user and item; use --vectors input");
   }
   std::vector<VectorGroup> out;
   for (const Axis axis : {Axis::kItem, Axis::kUser}) {

@@ -31,32 +31,34 @@ struct Config {
           .between(1e-12, 1e12)
           .automatic("the one with the least held-out error")
           .formerly("penalty", 0),
-      field("dim", &Config::dim, "rank at most: length of each vector").between(0, 4096),
+      field("dim", &Config::dim, "largest rank: length of each vector").between(0, 4096),
       field("method", &Config::method,
             "impute, als (the same with a cheaper step), or shrink (SVT: meets every rating)")
           .automatic("impute, or als for large data"),
-      field("decay", &Config::decay, "each penalty of the path is so much of the one before")
+      field("decay", &Config::decay, "each penalty of the path is this fraction of the one before")
           .between(0.01, 0.999),
-      field("epochs", &Config::epochs, "values of the penalty at most, or steps of shrink")
+      field("epochs", &Config::epochs, "penalties to try at most, or steps of shrink")
           .between(1, 100000)
-          .automatic("60 values, or 500 steps")
+          .automatic("60 penalties, or 500 steps")
           .formerly("epochs", 0),
-      field("iterations", &Config::iterations, "for each penalty at most").between(1, 100000),
+      field("iterations", &Config::iterations, "iterations for each penalty, at most")
+          .between(1, 100000),
       field("tolerance", &Config::tolerance,
             "a penalty is done when an iteration changes the objective by no more than this share")
           .between(0, 1),
-      field("step", &Config::step, "of shrink: length of a step")
+      field("step", &Config::step, "shrink: length of a step")
           .between(1e-9, 1e6)
           .automatic("1.2 / the largest share of a row or column that is known")
           .formerly("step", 0),
-      field("biases", &Config::biases, "complete what mean and biases leave of the ratings"),
-      field("debias", &Config::debias, "fit the singular values again in the end, without penalty"),
+      field("biases", &Config::biases,
+            "subtract mean and biases, and complete the rest of the ratings"),
+      field("debias", &Config::debias, "fit the singular values again at the end, without penalty"),
       field("early-stop", &Config::early_stop,
-            "stop when the held-out error has not fallen for so many epochs, and take the best; 0: "
-            "never")
+            "stop when the held-out error has not fallen for this many epochs, and keep the best; "
+            "0 for never")
           .between(0, 1000),
       field("refit", &Config::refit,
-            "once the held-out error has told how long, train on what was held out as well"),
+            "at the end train again with the held-out ratings included, for as long as was best"),
   };
 };
 

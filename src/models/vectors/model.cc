@@ -36,7 +36,7 @@ class VectorsModel final : public ModelBase, public HasVectors {
   std::vector<VectorGroup> vectors(Side side) const override {
     if (side != Side::kInput) {
       throw fault(ErrorKind::kUsage,
-                  "imported vectors have no output side; ask with --vectors input");
+                  "imported vectors have no output vectors beside them; use --vectors input");
     }
     return {{"", "", &table_.names, std::make_shared<MatrixVectors>(table_.matrix), "", true}};
   }
@@ -48,7 +48,7 @@ class VectorsModel final : public ModelBase, public HasVectors {
  private:
   [[noreturn]] static void refuse() {
     throw fault(ErrorKind::kUsage,
-                "imported vectors cannot be trained: what they were trained with is not in them");
+                "imported vectors cannot be trained further: the file lacks what training needs");
   }
 
   Config config_;

@@ -30,28 +30,32 @@ struct Config {
   int early_stop = 0;
 
   static constexpr std::tuple fields{
-      field("objective", &Config::objective, "predict each neighbour, or a word from their mean"),
+      field("objective", &Config::objective,
+            "predict each neighbour of a word, or the word from the mean of its neighbours"),
       field("dim", &Config::dim, "length of each vector").between(1, 4096).tuned(32, 300),
       field("window", &Config::window, "words on each side of the centre, at most").between(1, 100),
       field("fixed-window", &Config::fixed_window, "always use the whole window"),
       field("negatives", &Config::negatives, "noise words per true one").between(1, 100),
-      field("alpha", &Config::alpha, "noise words are drawn by count^alpha").between(-2, 2),
+      field("alpha", &Config::alpha, "noise words are drawn in proportion to count^alpha")
+          .between(-2, 2),
       field("noise", &Config::noise, "how noise words are shared; see the model's page"),
-      field("sample", &Config::sample, "thin out words above this share of the text; 0 for never")
+      field("sample", &Config::sample,
+            "leave out some occurrences of words above this share of the text; 0 for none")
           .between(0, 1),
       field("epochs", &Config::epochs, "passes over the text").between(0, 10000),
-      field("lr", &Config::lr, "first learning rate, falls linearly")
+      field("lr", &Config::lr, "first learning rate; falls linearly")
           .between(0, 100)
           .tuned(0.01, 0.3)
           .automatic("0.08; cbow 0.2, or 0.05 with the reference gradient")
           .formerly("lr", 0),
       field("adapt-rate", &Config::adapt_rate,
-            "how fast a row's own step shrinks with its gradients; 0 for plain steps")
+            "how fast the step of a vector shrinks with its gradients (AdaGrad); 0: not at all")
           .between(0, 1e6)
           .formerly("adapt"),
-      field("gradient", &Config::gradient, "cbow: of the mean, or undivided like other tools"),
+      field("gradient", &Config::gradient,
+            "cbow: exact gradient of the mean, or undivided as in other tools"),
       field("early-stop", &Config::early_stop,
-            "stop after so many epochs without a better held-out loss; 0 for never")
+            "stop after this many epochs without a better held-out loss; 0 for never")
           .between(0, 1000),
   };
 };

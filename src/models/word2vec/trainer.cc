@@ -211,7 +211,7 @@ class WordCourse final : public ModelCourse {
     m_.words_ = m_.windows_ = m_.pairs_ = 0;
     if (m_.learned_rows_ > 0) {
       throw fault(ErrorKind::kDiverged,
-                  "training diverged, and to start anew would lose what the model knew before; try "
+                  "training diverged, and starting over would lose what the model knew before; try "
                   "a smaller --lr");
     }
     m_.initialise(job_.seed, 0);
