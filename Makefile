@@ -19,7 +19,7 @@ configure = cmake --preset $(1) --log-level=WARNING -Wno-dev >build/$(1).log || 
 build = mkdir -p build && { $(call configure,$(1)); } && \
         cmake --build build/$(1) -j $(JOBS) $(addprefix --target ,$(2))
 
-.PHONY: all demo test check install deb bench bench-words bench-tables bench-ratings format clean help
+.PHONY: all demo test check install deb bench bench-words bench-tables bench-ratings bench-recipes format clean help
 .PHONY: test-asan test-tsan layers format-check tidy fuzz mutate campaigns mutants
 .NOTPARALLEL:
 
@@ -78,6 +78,11 @@ bench-ratings: ## ratings: make bench-ratings DATA=folder [RATINGS="--only speed
 	@tools/setup.sh bench
 	@$(call build,release,kith bench_make_ratings)
 	$(PYTHON) bench/ratings.py --build build/release --data "$(DATA)" --out build/bench $(RATINGS)
+bench-recipes: ## the commands of docs/recipes.md: make bench-recipes DATA=folder
+	@test -n "$(DATA)" || { echo "make bench needs DATA=folder; see bench/README.md" >&2; exit 2; }
+	@tools/setup.sh bench
+	@$(call build,release,kith)
+	$(PYTHON) bench/recipes.py --build build/release --data "$(DATA)" --out build/bench
 
 format: ## format all C++ in place
 	@tools/setup.sh test

@@ -234,14 +234,16 @@ def speed(bench, sizes):
                   f"at least {megabytes / cpu:.0f} MB/s per core")
         if size == sizes[-1]:
             bench.expect("reading, MB/s per core", megabytes / cpu, at_least=60)
-        for model, dim, bound in (("mf", 64, 40), ("mf", 128, 20), ("als", 64, 20), ("als", 128, 8)):
-            seconds, peak, ratings = per_epoch(bench, model, path, ["--dim", dim])
+        plain = ["--no-choices"]  # the solver alone; what else is known is measured beside it
+        for model, dim, bound, flags in (("mf", 64, 40, []), ("mf", 128, 20, []), ("als", 64, 20, plain),
+                                         ("als", 128, 8, plain), ("als", 64, 8, ["--choices"])):
+            seconds, peak, ratings = per_epoch(bench, model, path, ["--dim", dim, *flags])
             halves = 2 if model == "als" else 1  # a sweep of als sees every rating from both sides
             rate = halves * ratings / seconds / 1e6
             _, users, items = TWINS[size]
             factors = (users + items) * (dim + 18) * 4 / 1e6
             triples = ratings * 12 / 1e6
-            bench.say(f"twin {size}, {model}, dim {dim}",
+            bench.say(f"twin {size}, {' '.join([model, *flags])}, dim {dim}",
                       f"{rate:.1f} M {'observations of a half-sweep' if halves == 2 else 'ratings'}/s per core, "
                       f"{seconds:.2f} CPU s an epoch; peak {peak:.0f} MB (triples {triples:.0f}, factors {factors:.0f})")
             peer = bench.libmf(path, "--k", dim) if model == "mf" else None

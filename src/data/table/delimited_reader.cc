@@ -91,7 +91,7 @@ class DelimitedReader final : public TableReader {
       const std::string_view text = text_of(spans_[i]);
       cells[i] = text.empty() ? Cell() : Cell(text);
     }
-    if (!is_utf8()) repair(cells);
+    if (!utf8_) repair(cells);
     return true;
   }
 
@@ -110,8 +110,6 @@ class DelimitedReader final : public TableReader {
                                buffer_.row());
   }
 
-  bool is_utf8() { return find_invalid_utf8({buffer_.row(), length_}) == std::string_view::npos; }
-
   void repair(std::vector<Cell>& cells) {
     tally()->add_repaired(*this);
     repaired_.resize(cells.size());
@@ -127,7 +125,7 @@ class DelimitedReader final : public TableReader {
   }
 
   void take_header() {
-    if (!is_utf8()) tally()->add_repaired(*this);
+    if (!utf8_) tally()->add_repaired(*this);
     for (Span& span : spans_) {
       const std::string_view name = trimmed(text_of(span));
       const size_t cr = name.find('\r');
@@ -160,6 +158,8 @@ class DelimitedReader final : public TableReader {
     ++next_line_;
     blank_ = spans_.size() == 1 && at <= 1 && spans_[0].begin == spans_[0].end;
     length_ = std::min(at + 1, buffer_.size());
+    // Now, because doubled quotes are taken out in place, which leaves bytes behind a cell's end.
+    utf8_ = find_invalid_utf8({buffer_.row(), length_}) == std::string_view::npos;
     return true;
   }
 
@@ -322,6 +322,7 @@ class DelimitedReader final : public TableReader {
   uint64_t line_ = 1;                  // where it begins
   uint64_t next_line_ = 1;             // where the next begins; grows inside quotes
   bool blank_ = false;                 // it is an empty line
+  bool utf8_ = true;                   // its bytes were, as they came
   bool held_ = false;                  // it is the first, and next() has not given it
 };
 

@@ -326,5 +326,17 @@ TEST(DelimitedReader, WhatIsWrittenIsReadInPiecesOfAnySize) {
   }
 }
 
+// Doubled quotes are taken out in place; what that leaves behind is not part of the table.
+TEST(DelimitedReader, DoubledQuotesBeforeALetterOfTwoBytesAreNotDamage) {
+  for (const bool header : {true, false}) {
+    TableOptions options;
+    options.header = header;
+    const auto table = table_of(
+        "\"a \"\"b\"\" Samoura\xc3\xaf.\",c\n\"a \"\"b\"\" Samoura\xc3\xaf.\",z\n", options);
+    rows_of(*table);
+    EXPECT_TRUE(table->tally()->finish().empty()) << header;
+  }
+}
+
 }  // namespace
 }  // namespace kith

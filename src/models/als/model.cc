@@ -45,8 +45,8 @@ class AlsTrainer final : public RatingsTrainer {
         by_item_(transposed(ratings_.train())),
         user_cuts_(cut_rows(ratings_.train(), shard_size(model.f_.dim))),
         item_cuts_(cut_rows(by_item_, shard_size(model.f_.dim))),
-        users_(known_of(Axis::kUser, ratings_.train())),
-        items_(known_of(Axis::kItem, by_item_)) {
+        users_(known_of(Axis::kUser, ratings_.train(), by_item_)),
+        items_(known_of(Axis::kItem, by_item_, ratings_.train())) {
     for (int t = 0; t < job.threads(); ++t) scratch_.emplace_back(m_.f_.dim, block());
     for (const Axis axis : {Axis::kUser, Axis::kItem}) start_means(axis);
   }
@@ -111,14 +111,13 @@ class AlsTrainer final : public RatingsTrainer {
     MeansFit fit;
     Matrix means;  // what the penalties draw the rows to; made when it is wanted
   };
-  Known known_of(Axis axis, const Sparse& rows) const {
+  Known known_of(Axis axis, const Sparse& rows, const Sparse& by_other) const {
     std::vector<float> weights(rows.rows());
     for (uint32_t r = 0; r < rows.rows(); ++r) {
       weights[r] = static_cast<float>(m_.penalty(1, axis, rows.row(r).size()));
     }
-    return {MeansFit(m_.columns_of(axis, ratings_), rows, m_.choices(m_.f_.implicit),
-                     std::move(weights)),
-            {}};
+    FeatureRows features(m_.columns_of(axis, ratings_), rows, by_other, m_.choices(m_.f_.implicit));
+    return {MeansFit(std::move(features), std::move(weights)), {}};
   }
   void start_means(Axis axis) {
     const MeansFit& fit = (axis == Axis::kUser ? users_ : items_).fit;

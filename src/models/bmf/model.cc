@@ -219,11 +219,11 @@ uint64_t Bmf::memory(const Ratings& ratings, const Job&) const {
   MemorySum sum(false);
   planned.visit(sum);
   const uint64_t rows = ratings.users().size() + ratings.items().size();
-  // The sample that is drawn, and where it started; the means of what is kept, old and new.
-  const uint64_t drawn = (3 * rows + ratings.users().size()) * padded(rank() + 2) * sizeof(float);
+  // The sample that is drawn, and where it started; the means of what is kept.
+  const uint64_t row = padded(rank() + 2) * sizeof(float), drawn = 3 * rows * row;
   const uint64_t all = ratings.train().size() + ratings.held_out().size();
   const uint64_t taken = config_.refit ? all : ratings.train().size();
-  uint64_t known = 0, passing = 0;
+  uint64_t known = 0, passing = ratings.users().size() * row;  // new means, or what columns take
   for (const bool users : {true, false}) {
     const uint64_t own = users ? ratings.users().size() : ratings.items().size();
     const FeaturesMemory m =

@@ -16,35 +16,32 @@ constexpr double kFirstBeta = 10;  // a column says little until it has shown th
 
 }  // namespace
 
-RowPrior::RowPrior(RowFeatures features, const std::vector<uint64_t>& counts)
-    : features_(std::move(features)), transposed_(transposed(features_.features)) {
-  for (const uint64_t n : counts) rated_.push_back(n > 0 ? 1.0f : 0.0f);
-  diagonal_ = weighted_diagonal(features_.features, rated_);
+RowPrior::RowPrior(FeatureRows features) : all_(std::move(features)), ends_(all_.ends()) {
+  for (size_t r = 0; r < all_.rows(); ++r) rated_.push_back(all_.has_ratings(r) ? 1.0f : 0.0f);
+  diagonal_ = all_.diagonal(rated_);
 }
 
 Drawn RowPrior::start(size_t cols) const {
-  return {Matrix(features_.features.columns, cols),
-          std::vector<double>(features_.ends.size(), kFirstBeta)};
+  return {Matrix(all_.cols(), cols), std::vector<double>(ends_.size(), kFirstBeta)};
 }
 
 bool RowPrior::fits(const Drawn& drawn, size_t cols) const {
-  return drawn.effects.rows() == features_.features.columns && drawn.effects.cols() == cols &&
-         drawn.betas.size() == features_.ends.size();
+  return drawn.effects.rows() == all_.cols() && drawn.effects.cols() == cols &&
+         drawn.betas.size() == ends_.size();
 }
 
 void RowPrior::draw(const Matrix& rows, const Hyper& hyper, uint64_t seed, uint64_t stream,
                     const Context& context, Drawn& drawn) const {
-  const Sparse& f = features_.features;
   const size_t n = hyper.mean.size();
-  std::vector<float> deviation(n), penalty(f.columns);
+  std::vector<float> deviation(n), penalty(all_.cols());
   for (size_t k = 0; k < n; ++k) {
     deviation[k] = static_cast<float>(1 / std::sqrt(hyper.precision[k]));
   }
-  for (size_t g = 0, j = 0; g < features_.ends.size(); ++g) {
-    for (; j < features_.ends[g]; ++j) penalty[j] = static_cast<float>(drawn.betas[g]);
+  for (size_t g = 0, j = 0; g < ends_.size(); ++g) {
+    for (; j < ends_[g]; ++j) penalty[j] = static_cast<float>(drawn.betas[g]);
   }
-  Matrix noisy(f.rows(), n);  // X - mu + e / sqrt(lambda)
-  for_each_range(context, f.rows(), 64 * n, [&](size_t first, size_t last) {
+  Matrix noisy(all_.rows(), n);  // X - mu + e / sqrt(lambda)
+  for_each_range(context, all_.rows(), 64 * n, [&](size_t first, size_t last) {
     for (size_t r = first; r < last; ++r) {
       if (rated_[r] == 0) continue;
       Rng rng(seed, stream + r);
@@ -54,9 +51,9 @@ void RowPrior::draw(const Matrix& rows, const Hyper& hyper, uint64_t seed, uint6
       }
     }
   });
-  const WeightedRows rated(f, transposed_, rated_);
+  const WeightedFeatures rated(all_, rated_);
   Matrix right = rated.multiply_transposed(noisy, context);
-  for_each_range(context, f.columns, 64 * n, [&](size_t first, size_t last) {
+  for_each_range(context, all_.cols(), 64 * n, [&](size_t first, size_t last) {
     for (size_t j = first; j < last; ++j) {
       Rng rng(~seed, stream + j);
       const float root = std::sqrt(penalty[j]);
@@ -67,9 +64,9 @@ void RowPrior::draw(const Matrix& rows, const Hyper& hyper, uint64_t seed, uint6
   });
   solve_ridge(rated, diagonal_, penalty, right, kSteps, context, drawn.effects);
   Rng rng(seed ^ 0x62657461, stream);
-  for (size_t g = 0, j = 0; g < features_.ends.size(); ++g) {
+  for (size_t g = 0, j = 0; g < ends_.size(); ++g) {
     double squares = 0, count = 0;
-    for (; j < features_.ends[g]; ++j) {
+    for (; j < ends_[g]; ++j) {
       for (size_t k = 0; k < n; ++k) {
         const double b = drawn.effects.row(j)[k];
         squares += hyper.precision[k] * b * b;
@@ -78,10 +75,6 @@ void RowPrior::draw(const Matrix& rows, const Hyper& hyper, uint64_t seed, uint6
     }
     drawn.betas[g] = gamma(rng, (count + 1) / 2, (squares + 1) / 2);
   }
-}
-
-Matrix RowPrior::says(const Drawn& drawn, const Context& context) const {
-  return SparsePlusLowRank(features_.features, transposed_).multiply(drawn.effects, context);
 }
 
 }  // namespace kith::bmf

@@ -30,9 +30,8 @@ struct Drawn {
 
 class RowPrior {
  public:
-  // Rows without ratings (`counts`) do not count, but are told what their features say.
-  RowPrior(RowFeatures features, const std::vector<uint64_t>& counts);
-  bool empty() const { return features_.ends.empty(); }
+  // Rows without ratings do not count, but are told what their features say.
+  explicit RowPrior(FeatureRows features);
   // Where a chain starts.
   Drawn start(size_t cols) const;
   bool fits(const Drawn& drawn, size_t cols) const;
@@ -42,11 +41,13 @@ class RowPrior {
   void draw(const Matrix& rows, const Hyper& hyper, uint64_t seed, uint64_t stream,
             const Context& context, Drawn& drawn) const;
   // F B: rows x (dim + 1).
-  Matrix says(const Drawn& drawn, const Context& context) const;
+  Matrix says(const Drawn& drawn, const Context& context) const {
+    return all_.multiply(drawn.effects, context);
+  }
 
  private:
-  RowFeatures features_;
-  Sparse transposed_;
+  FeatureRows all_;
+  std::vector<uint32_t> ends_;   // where the features of each column end
   std::vector<float> rated_;     // 1 or 0, of rows
   std::vector<float> diagonal_;  // of F^T F, over rated rows
 };

@@ -16,8 +16,9 @@ namespace {
 // and beta: the posterior of a normal mean.
 TEST(BmfPrior, EffectsAreDrawnAroundTheirPosteriorMean) {
   constexpr uint32_t kRows = 12, kGroups = 3;
-  const std::vector<uint64_t> counts(kRows, 1);
-  const RowPrior prior(test::grouped(kRows, kGroups), counts);
+  const RowFeatures columns = test::grouped(kRows, kGroups);
+  const Sparse ratings = test::one_each(kRows), by_other = transposed(ratings);
+  const RowPrior prior(FeatureRows(columns, ratings, by_other, false));
   Matrix rows(kRows, 2);  // one coordinate, and the weight
   for (uint32_t r = 0; r < kRows; ++r) rows.row(r)[0] = static_cast<float>(2 + r % kGroups);
   const Hyper hyper{{4}, {0.5}};
@@ -43,8 +44,9 @@ TEST(BmfPrior, EffectsAreDrawnAroundTheirPosteriorMean) {
 
 TEST(BmfPrior, AColumnThatSaysNothingIsHeldDown) {
   constexpr uint32_t kRows = 400, kGroups = 20;
-  const std::vector<uint64_t> counts(kRows, 1);
-  const RowPrior prior(test::grouped(kRows, kGroups), counts);
+  const RowFeatures columns = test::grouped(kRows, kGroups);
+  const Sparse ratings = test::one_each(kRows), by_other = transposed(ratings);
+  const RowPrior prior(FeatureRows(columns, ratings, by_other, false));
   const auto beta_and_size = [&](double said) {
     Matrix rows(kRows, 4);
     Rng rng(1, 0);

@@ -121,13 +121,13 @@ class BmfTrainer final : public RatingsTrainer {
     item_.ratings = transposed(user_.ratings);
     user_.counts = counts_of(user_.ratings);
     item_.counts = counts_of(item_.ratings);
-    const auto set = [&](Known& to, const RowFeatures& columns) {
-      RowFeatures all = m_.config_.choices ? with_choices(columns, to.ratings) : columns;
-      if (all.columns() > 0) to.prior.emplace(std::move(all), to.counts);
+    const auto set = [&](Known& to, const Sparse& by_other, const RowFeatures& columns) {
+      FeatureRows features(columns, to.ratings, by_other, m_.config_.choices);
+      if (features.cols() > 0) to.prior.emplace(std::move(features));
       to.says = Matrix();
     };
-    set(user_, ratings_.user_features());
-    set(item_, ratings_.item_features());
+    set(user_, item_.ratings, ratings_.user_features());
+    set(item_, user_.ratings, ratings_.item_features());
   }
 
   // Where the chain starts, or goes on.

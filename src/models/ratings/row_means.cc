@@ -5,12 +5,14 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels/skinny.h"
+#include "train/products.h"
 #include "train/ridge_solve.h"
 
 namespace kith {
 namespace {
 
-constexpr int kSteps = 3;  // of conjugate gradients, from where the last sweep was
+constexpr int kSteps = 2;  // of conjugate gradients, from where the last sweep was
 
 void scale_rows(Matrix& m, const std::vector<float>& weights) {
   for (size_t r = 0; r < m.rows(); ++r) {
@@ -41,50 +43,104 @@ float CountScale::scaled(size_t n) const {
   return static_cast<float>((std::log1p(static_cast<double>(n)) - mean) / spread);
 }
 
-RowFeatures with_choices(const RowFeatures& columns, const Sparse& ratings) {
-  RowFeatures out;
-  const uint32_t count = columns.features.columns, first = count + 1;
-  out.features.columns = first + ratings.columns;
-  out.names = columns.names;
-  out.ends = columns.ends;
-  out.ends.push_back(first);
-  out.ends.push_back(first + ratings.columns);
-  const CountScale scale = CountScale::of(ratings);
-  Sparse& f = out.features;
-  const auto add = [&](uint32_t column, float value) {
-    f.column.push_back(column);
-    f.value.push_back(value);
-  };
-  f.column.reserve(columns.features.size() + ratings.size() + ratings.rows());
-  f.value.reserve(columns.features.size() + ratings.size() + ratings.rows());
+FeatureRows::FeatureRows(const RowFeatures& columns, const Sparse& ratings, const Sparse& by_other,
+                         bool choices)
+    : columns_(columns),
+      ratings_(ratings),
+      by_other_(by_other),
+      choices_(choices),
+      counts_(CountScale::of(ratings)),
+      columns_by_feature_(transposed(columns.features)),
+      parts_(ratings.rows(), 0.0f),
+      scaled_(ratings.rows(), 0.0f) {
+  size_t most = 0;
   for (uint32_t r = 0; r < ratings.rows(); ++r) {
-    if (r < columns.features.rows()) {
-      const Sparse::Row row = columns.features.row(r);
-      for (size_t k = 0; k < row.size(); ++k) add(row.columns[k], row.values[k]);
+    const size_t n = ratings.row(r).size();
+    most = std::max(most, n);
+    scaled_[r] = counts_.scaled(n);
+    if (n > 0) parts_[r] = 1 / std::sqrt(static_cast<float>(n));
+  }
+  for (uint32_t c = 0; c < by_other.rows(); ++c) most = std::max(most, by_other.row(c).size());
+  ones_.assign(choices ? most : 0, 1.0f);
+}
+
+Matrix FeatureRows::multiply(const Matrix& x, const Context& context) const {
+  Matrix y(rows(), x.cols());
+  const Rows to = y.view();
+  const size_t work =
+      (ratings_.size() + columns_.features.size()) / std::max<size_t>(1, rows()) + 1;
+  for_each_range(context, rows(), work * y.stride(), [&](size_t first, size_t last) {
+    for (size_t r = first; r < last; ++r) {
+      if (r < columns_.features.rows()) {
+        const Sparse::Row row = columns_.features.row(static_cast<uint32_t>(r));
+        sum_rows({x.view(), row.columns.data(), row.values.data(), row.size(), 1}, true, to.row(r),
+                 y.stride());
+      }
+      if (!choices_) continue;
+      const Sparse::Row with = ratings_.row(static_cast<uint32_t>(r));
+      const ConstRows count{x.view().row(own()), x.stride()}, others{count.row(1), x.stride()};
+      sum_rows({count, nullptr, &scaled_[r], 1, 1}, true, to.row(r), y.stride());
+      sum_rows({others, with.columns.data(), ones_.data(), with.size(), parts_[r]}, true, to.row(r),
+               y.stride());
     }
-    const Sparse::Row with = ratings.row(r);
-    if (const float n = scale.scaled(with.size()); n != 0) add(count, n);
-    const float part = 1 / std::sqrt(static_cast<float>(std::max<size_t>(1, with.size())));
-    for (const uint32_t c : with.columns) add(first + c, part);
-    f.offsets.push_back(f.column.size());
+  });
+  return y;
+}
+
+Matrix FeatureRows::multiply_transposed(const Matrix& y, const Context& context) const {
+  Matrix x(cols(), y.cols());
+  const Rows to = x.view();
+  const size_t work = ratings_.size() / std::max<size_t>(1, cols()) + 1;
+  for_each_range(context, own(), work * x.stride(), [&](size_t first, size_t last) {
+    for (size_t j = first; j < last; ++j) {
+      const Sparse::Row row = columns_by_feature_.row(static_cast<uint32_t>(j));
+      sum_rows({y.view(), row.columns.data(), row.values.data(), row.size(), 1}, false, to.row(j),
+               x.stride());
+    }
+  });
+  if (!choices_) return x;
+  sum_rows({y.view(), nullptr, scaled_.data(), rows(), 1}, false, to.row(own()), x.stride());
+  Matrix equal = y.copy();
+  scale_rows(equal, parts_);
+  for_each_range(context, by_other_.rows(), work * x.stride(), [&](size_t first, size_t last) {
+    for (size_t c = first; c < last; ++c) {
+      const Sparse::Row row = by_other_.row(static_cast<uint32_t>(c));
+      sum_rows({std::as_const(equal).view(), row.columns.data(), ones_.data(), row.size(), 1},
+               false, to.row(own() + 1 + c), x.stride());
+    }
+  });
+  return x;
+}
+
+std::vector<uint32_t> FeatureRows::ends() const {
+  std::vector<uint32_t> out = columns_.ends;
+  if (!choices_) return out;
+  out.push_back(static_cast<uint32_t>(own() + 1));
+  out.push_back(static_cast<uint32_t>(cols()));
+  return out;
+}
+
+std::vector<float> FeatureRows::diagonal(const std::vector<float>& weights) const {
+  std::vector<float> out(cols(), 0.0f);
+  for (uint32_t r = 0; r < rows(); ++r) {
+    if (r < columns_.features.rows()) {
+      const Sparse::Row row = columns_.features.row(r);
+      for (size_t k = 0; k < row.size(); ++k) {
+        out[row.columns[k]] += weights[r] * row.values[k] * row.values[k];
+      }
+    }
+    if (!choices_) continue;
+    out[own()] += weights[r] * scaled_[r] * scaled_[r];
+    for (const uint32_t c : ratings_.row(r).columns) {
+      out[own() + 1 + c] += weights[r] * parts_[r] * parts_[r];
+    }
   }
   return out;
 }
 
-Matrix WeightedRows::multiply(const Matrix& x, const Context& context) const {
+Matrix WeightedFeatures::multiply(const Matrix& x, const Context& context) const {
   Matrix out = all_.multiply(x, context);
   scale_rows(out, weights_);
-  return out;
-}
-
-std::vector<float> weighted_diagonal(const Sparse& f, const std::vector<float>& weights) {
-  std::vector<float> out(f.columns, 0.0f);
-  for (uint32_t r = 0; r < f.rows(); ++r) {
-    const Sparse::Row row = f.row(r);
-    for (size_t k = 0; k < row.size(); ++k) {
-      out[row.columns[k]] += weights[r] * row.values[k] * row.values[k];
-    }
-  }
   return out;
 }
 
@@ -144,46 +200,37 @@ FeaturesMemory memory_of(const RowFeatures& columns, bool choices, const Feature
   const uint64_t row = padded(shape.cols) * sizeof(float);
   out.features = columns.features.columns + (choices ? 1 + shape.others : 0);
   if (out.features == 0) return out;
-  const uint64_t entries = columns.features.size() + (choices ? shape.ratings + shape.rows : 0);
   out.effects = out.features * row;
-  // Features and their transpose, a number or two for each row and feature, and what all say.
-  out.kept = 16 * entries + 16 * (shape.rows + out.features) + shape.rows * row;
+  // Features of columns by both, some numbers for each row and feature, and what all say.
+  out.kept = 8 * columns.features.size() + 16 * (shape.rows + out.features) + shape.rows * row;
   // The right side, what is left of it, direction and product; rows that are copied.
-  out.passing = 4 * out.effects + 2 * shape.rows * row;
+  out.passing = 4 * out.effects + 3 * shape.rows * row;
   return out;
 }
 
 // --- What finds it ---
 
-MeansFit::MeansFit(const RowFeatures& columns, const Sparse& ratings, bool choices,
-                   std::vector<float> weights)
-    : features_(choices ? with_choices(columns, ratings) : columns),
-      columns_(columns.features),
-      counts_(CountScale::of(ratings)),
-      choices_(choices),
-      weights_(std::move(weights)) {
-  columns_.offsets.resize(ratings.rows() + 1, columns_.offsets.back());
-  features_.features.offsets.resize(ratings.rows() + 1, features_.features.offsets.back());
+MeansFit::MeansFit(FeatureRows rows, std::vector<float> weights)
+    : all_(std::move(rows)), weights_(std::move(weights)) {
   double sum = 0, rated = 0;
-  for (uint32_t r = 0; r < ratings.rows(); ++r) {
-    if (ratings.row(r).size() == 0) weights_[r] = 0;
+  for (size_t r = 0; r < weights_.size(); ++r) {
+    if (!all_.has_ratings(r)) weights_[r] = 0;
     sum += weights_[r];
     rated += weights_[r] > 0;
   }
   for (float& w : weights_) w *= static_cast<float>(sum > 0 ? rated / sum : 0);
-  if (features() == 0) return;
-  transposed_ = transposed(features_.features);
-  diagonal_ = weighted_diagonal(features_.features, weights_);
+  diagonal_ = all_.diagonal(weights_);
 }
 
 void MeansFit::start(RowMeans& means, size_t cols) const {
   means = {};
   if (features() == 0) return;
-  means.columns = columns_;
+  means.columns = all_.columns().features;
+  means.columns.offsets.resize(all_.rows() + 1, means.columns.offsets.back());
   means.effects = Matrix(features(), cols);
   means.features = features();
-  means.counts = counts_;
-  means.choices = choices_;
+  means.counts = all_.counts();
+  means.choices = all_.choices();
 }
 
 void MeansFit::fit(const Matrix& rows, size_t one, double beta, const Context& context,
@@ -191,16 +238,12 @@ void MeansFit::fit(const Matrix& rows, size_t one, double beta, const Context& c
   Matrix wanted = rows.copy();
   for (size_t r = 0; r < wanted.rows(); ++r) wanted.row(r)[one] = 0;
   scale_rows(wanted, weights_);
-  const WeightedRows system(features_.features, transposed_, weights_);
+  const WeightedFeatures system(all_, weights_);
   const std::vector<float> penalty(features(), static_cast<float>(beta));
   Matrix effects = means.effects.copy();
   solve_ridge(system, diagonal_, penalty, system.multiply_transposed(wanted, context), kSteps,
               context, effects);
   means.effects = std::move(effects);
-}
-
-Matrix MeansFit::means(const RowMeans& means, const Context& context) const {
-  return SparsePlusLowRank(features_.features, transposed_).multiply(means.effects, context);
 }
 
 }  // namespace kith

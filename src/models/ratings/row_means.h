@@ -25,18 +25,43 @@ struct CountScale {
   float scaled(size_t n) const;
 };
 
-// The features of columns, and two columns more: with how many a row was rated, and with what (of
-// an item who rated it, of a user what it rated), in equal parts whose squares sum to 1. People
-// choose what they rate, so that they did says something of both sides, whatever the rating (Koren
-// 2008).
-RowFeatures with_choices(const RowFeatures& columns, const Sparse& ratings);
-
-// F whose rows count as much as their weights: multiply() gives W F x and multiply_transposed()
-// F^T y, so that one after the other is F^T W F.
-class WeightedRows final : public LinearOperator {
+// F: the features of columns, and, with choices, two columns more: with how many a row was rated,
+// and with what (of an item who rated it, of a user what it rated), in equal parts whose squares
+// sum to 1. People choose what they rate, so that they did says something of both sides, whatever
+// the rating (Koren 2008). Of the choices nothing is stored: they are where the ratings are.
+class FeatureRows final : public LinearOperator {
  public:
-  WeightedRows(const Sparse& features, const Sparse& transposed, const std::vector<float>& weights)
-      : all_(features, transposed), weights_(weights) {}
+  // Refers to all of them. `by_other` is the transpose of `ratings`.
+  FeatureRows(const RowFeatures& columns, const Sparse& ratings, const Sparse& by_other,
+              bool choices);
+  size_t rows() const override { return ratings_.rows(); }
+  size_t cols() const override { return own() + (choices_ ? 1 + ratings_.columns : 0); }
+  Matrix multiply(const Matrix& x, const Context& context) const override;
+  Matrix multiply_transposed(const Matrix& y, const Context& context) const override;
+
+  size_t own() const { return columns_.features.columns; }  // features of columns
+  std::vector<uint32_t> ends() const;                       // where those of each column end
+  const RowFeatures& columns() const { return columns_; }
+  const CountScale& counts() const { return counts_; }
+  bool choices() const { return choices_; }
+  bool has_ratings(size_t row) const { return parts_[row] > 0; }
+  // The diagonal of F^T W F.
+  std::vector<float> diagonal(const std::vector<float>& weights) const;
+
+ private:
+  const RowFeatures& columns_;
+  const Sparse &ratings_, &by_other_;
+  bool choices_;
+  CountScale counts_;
+  Sparse columns_by_feature_;
+  std::vector<float> parts_, scaled_, ones_;  // of a row: 1 / sqrt(n) or 0, and log(1 + n)
+};
+
+// W F: rows that count as much as their weights. After it multiply_transposed() gives F^T W F.
+class WeightedFeatures final : public LinearOperator {
+ public:
+  WeightedFeatures(const FeatureRows& all, const std::vector<float>& weights)
+      : all_(all), weights_(weights) {}
   size_t rows() const override { return all_.rows(); }
   size_t cols() const override { return all_.cols(); }
   Matrix multiply(const Matrix& x, const Context& context) const override;
@@ -45,17 +70,15 @@ class WeightedRows final : public LinearOperator {
   }
 
  private:
-  SparsePlusLowRank all_;
+  const FeatureRows& all_;
   const std::vector<float>& weights_;
 };
-// The diagonal of F^T W F.
-std::vector<float> weighted_diagonal(const Sparse& features, const std::vector<float>& weights);
 
 // Of one axis, as a model keeps it, so that rows that come later are drawn to what their ratings
 // say: the features that columns gave, and B.
 struct RowMeans {
   Sparse columns;                    // rows x features; rows that came later have none
-  Matrix effects;                    // B: features x (dim + 2), in the order of with_choices
+  Matrix effects;                    // B: features x (dim + 2), in the order of FeatureRows
   std::optional<uint64_t> features;  // rows of B; none: nothing is known
   CountScale counts;
   bool choices = false;
@@ -83,24 +106,22 @@ FeaturesMemory memory_of(const RowFeatures& columns, bool choices, const Feature
 // weights have mean 1.
 class MeansFit {
  public:
-  // Of rows with these ratings. Rows without ratings do not count, but are told what their features
-  // say. Where there is nothing to learn from, features() is 0.
-  MeansFit(const RowFeatures& columns, const Sparse& ratings, bool choices,
-           std::vector<float> weights);
-  size_t features() const { return features_.features.columns; }
+  // Rows without ratings do not count, but are told what their features say. Where there is nothing
+  // to learn from, features() is 0.
+  MeansFit(FeatureRows rows, std::vector<float> weights);
+  size_t features() const { return all_.cols(); }
   // From the start of a run.
   void start(RowMeans& means, size_t cols) const;
   // `one`: the coordinate of rows that is not learned. All or nothing.
   void fit(const Matrix& rows, size_t one, double beta, const Context& context,
            RowMeans& means) const;
   // m of all rows.
-  Matrix means(const RowMeans& means, const Context& context) const;
+  Matrix means(const RowMeans& means, const Context& context) const {
+    return all_.multiply(means.effects, context);
+  }
 
  private:
-  RowFeatures features_;
-  Sparse columns_, transposed_;
-  CountScale counts_;
-  bool choices_;
+  FeatureRows all_;
   std::vector<float> weights_, diagonal_;
 };
 

@@ -8,41 +8,58 @@
 namespace kith {
 namespace {
 
+// F as numbers, by what it makes of each feature alone.
+Matrix numbers_of(const FeatureRows& f) {
+  Matrix one(f.cols(), f.cols());
+  for (size_t k = 0; k < f.cols(); ++k) one.row(k)[k] = 1;
+  return f.multiply(one, Context(1));
+}
+
 TEST(RowMeans, ChoicesAreHowManyAndEqualParts) {
   Sparse ratings;  // of three rows: two ratings, none, one
   ratings.columns = 3;
   ratings.offsets = {0, 2, 2, 3};
   ratings.column = {0, 2, 1};
   ratings.value = {5, 1, 3};
-  const RowFeatures f = with_choices(test::grouped(3, 2), ratings);
-  EXPECT_EQ(f.ends, (std::vector<uint32_t>{2, 3, 6}));
-  EXPECT_EQ(f.features.columns, 6u);
-  const Sparse::Row first = f.features.row(0), second = f.features.row(1),
-                    third = f.features.row(2);
-  ASSERT_EQ(first.size(), 4u);  // its group, how many, two choices
-  EXPECT_NEAR(first.values[1], 1, 1e-5) << "log(1 + n) in standard units, of two rows: 1 and -1";
-  EXPECT_EQ(first.columns[2], 3u);
-  EXPECT_EQ(first.columns[3], 5u);
-  EXPECT_NEAR(first.values[2], std::sqrt(0.5), 1e-6) << "whatever the rating";
-  EXPECT_EQ(first.values[2], first.values[3]);
-  EXPECT_EQ(second.size(), 1u) << "the group alone";
-  ASSERT_EQ(third.size(), 3u);
-  EXPECT_NEAR(third.values[1], -1, 1e-5);
-  EXPECT_EQ(third.values[2], 1);
+  const RowFeatures columns = test::grouped(3, 2);
+  const Sparse by_other = transposed(ratings);
+  const FeatureRows f(columns, ratings, by_other, true);
+  EXPECT_EQ(f.ends(), (std::vector<uint32_t>{2, 3, 6}));
+  const auto half = static_cast<float>(std::sqrt(0.5));
+  // The group; log(1 + n) in standard units, of two rows 1 and -1; parts, whatever the rating.
+  const std::vector<std::vector<float>> expected{
+      {1, 0, 1, half, 0, half}, {0, 1, 0, 0, 0, 0}, {1, 0, -1, 0, 1, 0}};
+  const Matrix numbers = numbers_of(f);
+  for (size_t r = 0; r < 3; ++r) {
+    for (size_t k = 0; k < 6; ++k) EXPECT_NEAR(numbers.row(r)[k], expected[r][k], 1e-5) << r << k;
+  }
+  EXPECT_TRUE(f.has_ratings(0));
+  EXPECT_FALSE(f.has_ratings(1));
 }
 
-// One rating of one thing in each row but the last.
-Sparse one_each(uint32_t rows) {
-  Sparse out;
-  out.columns = 1;
-  for (uint32_t r = 0; r < rows; ++r) {
-    if (r + 1 < rows) {
-      out.column.push_back(0);
-      out.value.push_back(1);
+// F^T and the diagonal of F^T W F are what the numbers of F say.
+TEST(RowMeans, TheTransposeIsThatOfTheNumbers) {
+  test::Grouped planted{.users = 60, .items = 40};
+  const Ratings ratings = planted.ratings(true);
+  const Sparse by_item = transposed(ratings.train());
+  for (const bool choices : {true, false}) {
+    const FeatureRows f(ratings.item_features(), by_item, ratings.train(), choices);
+    const Matrix numbers = numbers_of(f);
+    Matrix one(40, 40);
+    for (size_t k = 0; k < 40; ++k) one.row(k)[k] = 1;
+    const Matrix back = f.multiply_transposed(one, Context(3));
+    std::vector<float> weights(40);
+    for (size_t r = 0; r < 40; ++r) weights[r] = static_cast<float>(r);
+    const std::vector<float> diagonal = f.diagonal(weights);
+    for (size_t k = 0; k < f.cols(); ++k) {
+      double sum = 0;
+      for (size_t r = 0; r < 40; ++r) {
+        EXPECT_EQ(back.row(k)[r], numbers.row(r)[k]) << r << " " << k;
+        sum += weights[r] * std::pow(numbers.row(r)[k], 2);
+      }
+      EXPECT_NEAR(diagonal[k], sum, 1e-3 * (1 + sum)) << k;
     }
-    out.offsets.push_back(out.column.size());
   }
-  return out;
 }
 
 // What is said of a group is its weighted mean, drawn to 0 by beta.
@@ -55,7 +72,9 @@ TEST(RowMeans, AGroupIsItsWeightedMean) {
     rows.row(r)[1] = -x[r];
     rows.row(r)[2] = 1;  // not learned
   }
-  const MeansFit fit(test::grouped(kRows, 2), one_each(kRows), false, weights);
+  const RowFeatures columns = test::grouped(kRows, 2);
+  const Sparse ratings = test::one_each(kRows, 1), by_other = transposed(ratings);
+  const MeansFit fit(FeatureRows(columns, ratings, by_other, false), weights);
   RowMeans means;
   fit.start(means, 3);
   const double beta = 2, mean = (1 + 2 + 3 + 4 + 5 + 6) / 6.0;
@@ -74,7 +93,8 @@ TEST(RowMeans, ARowThatComesAgainIsToldTheSame) {
   test::Grouped planted{.users = 60, .items = 40};
   const Ratings ratings = planted.ratings(true);
   const Sparse by_item = transposed(ratings.train());
-  const MeansFit fit(ratings.item_features(), by_item, true, std::vector<float>(40, 1.0f));
+  const MeansFit fit(FeatureRows(ratings.item_features(), by_item, ratings.train(), true),
+                     std::vector<float>(40, 1.0f));
   RowMeans means;
   fit.start(means, 4);
   for (size_t r = 0; r < means.effects.rows(); ++r) {
@@ -103,7 +123,9 @@ TEST(RowMeans, ARowThatComesAgainIsToldTheSame) {
 }
 
 TEST(RowMeans, NothingKnownSaysNothing) {
-  const MeansFit fit({}, one_each(4), false, std::vector<float>(4, 1.0f));
+  const RowFeatures none;
+  const Sparse ratings = test::one_each(4), by_other = transposed(ratings);
+  const MeansFit fit(FeatureRows(none, ratings, by_other, false), std::vector<float>(4, 1.0f));
   EXPECT_EQ(fit.features(), 0u);
   RowMeans means;
   fit.start(means, 3);

@@ -82,6 +82,20 @@ inline RowFeatures grouped(uint32_t rows, uint32_t groups) {
   return out;
 }
 
+// One rating of one thing in each row, but for the last so many.
+inline Sparse one_each(uint32_t rows, uint32_t without = 0) {
+  Sparse out;
+  out.columns = 1;
+  for (uint32_t r = 0; r < rows; ++r) {
+    if (r + without < rows) {
+      out.column.push_back(0);
+      out.value.push_back(1);
+    }
+    out.offsets.push_back(out.column.size());
+  }
+  return out;
+}
+
 // Rows that are what their group is, of which few ratings are seen.
 struct Grouped {
   uint32_t users = 200, items = 120, groups = 6;
