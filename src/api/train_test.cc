@@ -265,8 +265,8 @@ TEST_F(TrainTest, ALastEpochThatIsNotTheBestIsTold) {
   train_now(asked, 1, &events);
   std::smatch said;
   const std::regex wanted(
-      "held-out loss was lowest after epoch (\\d+) \\((.*); now (.*)\\): --early-stop (\\d+) "
-      "would keep that");
+      "the held-out loss was lowest after epoch (\\d+) \\((.*); now (.*)\\): --early-stop (\\d+) "
+      "would keep that epoch");
   for (const Note& note : events.notes) {
     if (note.level == Note::Level::kHint && std::regex_match(note.text, said, wanted)) break;
   }
