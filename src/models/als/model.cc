@@ -69,7 +69,12 @@ class AlsTrainer final : public RatingsTrainer {
     }
     const double strength = searches_ ? m_.search(blocks.epoch) : m_.strength();
     const Matrix before = first == 0 ? m_.means_of(axis).effects.copy() : Matrix();
-    learn_means(axis, first == 0);
+    try {
+      learn_means(axis, first == 0);
+    } catch (...) {  // cancelled on the way: a run that goes on learns them from where they were
+      if (first == 0) m_.means_of(axis).effects = before.copy();
+      throw;
+    }
     const Matrix& means = axis == Axis::kUser ? users_.means : items_.means;
     std::vector<double> errors(count, 0.0);
     const size_t done = run_shards(job_, count, [&](size_t b, size_t worker) {
@@ -373,10 +378,7 @@ FeaturesMemory Als::known_memory(Axis axis, const Ratings& ratings) const {
   uint64_t rows = ratings.users().size(), others = ratings.items().size();
   if (axis == Axis::kItem) std::swap(rows, others);
   return memory_of(columns_of(axis, ratings), choices(ratings.implicit()),
-                   {.rows = rows,
-                    .others = others,
-                    .ratings = ratings.train().size(),
-                    .cols = static_cast<size_t>(config_.dim) + 2});
+                   {.rows = rows, .others = others, .cols = static_cast<size_t>(config_.dim) + 2});
 }
 
 uint64_t Als::memory(const Ratings& ratings, const Job&) const {

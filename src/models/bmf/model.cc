@@ -222,13 +222,12 @@ uint64_t Bmf::memory(const Ratings& ratings, const Job&) const {
   // The sample that is drawn, and where it started; the means of what is kept.
   const uint64_t row = padded(rank() + 2) * sizeof(float), drawn = 3 * rows * row;
   const uint64_t all = ratings.train().size() + ratings.held_out().size();
-  const uint64_t taken = config_.refit ? all : ratings.train().size();
   uint64_t known = 0, passing = ratings.users().size() * row;  // new means, or what columns take
   for (const bool users : {true, false}) {
     const uint64_t own = users ? ratings.users().size() : ratings.items().size();
     const FeaturesMemory m =
         memory_of(users ? ratings.user_features() : ratings.item_features(), config_.choices,
-                  {.rows = own, .others = rows - own, .ratings = taken, .cols = rank() + 1});
+                  {.rows = own, .others = rows - own, .cols = rank() + 1});
     known += m.kept + 2 * m.effects;  // as it was before the sweep, too
     passing = std::max(passing, m.passing);
   }

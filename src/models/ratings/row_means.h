@@ -97,7 +97,7 @@ struct FeaturesMemory {
   uint64_t kept = 0, passing = 0;
 };
 struct FeaturesShape {
-  uint64_t rows, others, ratings;
+  uint64_t rows, others;
   size_t cols;
 };
 FeaturesMemory memory_of(const RowFeatures& columns, bool choices, const FeaturesShape& shape);
