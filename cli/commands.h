@@ -50,7 +50,7 @@ struct Command {
 std::span<const Command* const> commands();
 const Command& command(std::string_view name);  // Error(kUsage) with a suggestion
 
-extern const Command kTrain, kNear, kAnalogy, kSimilarity, kOdd, kEval, kExport, kImport, kInfo,
+extern const Command kTrain, kCount, kNear, kAnalogy, kSimilarity, kOdd, kEval, kExport, kImport, kInfo,
     kPredict, kScore, kEmbed, kUpdate, kRecommend, kTune, kModels, kDemo, kRecoverDemo, kHelp,
     kVersionCommand;
 

@@ -13,12 +13,13 @@ namespace {
 struct ExportOptions {
   std::optional<VectorFormat> to{};
   std::string output{};
-  Side vectors = Side::kInput;
+  std::optional<Side> vectors{};
 
   static constexpr std::tuple fields{
       field("to", &ExportOptions::to, "the format to write").automatic("required"),
       field("output", &ExportOptions::output, "the file to write (-o); - is standard output"),
-      field("vectors", &ExportOptions::vectors, "which vectors of the model to write"),
+      field("vectors", &ExportOptions::vectors, "which vectors of the model to write")
+          .automatic(kUsualSide),
   };
 };
 

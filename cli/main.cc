@@ -20,7 +20,7 @@ namespace kith::cli {
 namespace {
 
 constexpr const Command* kCommands[] = {
-    &kTrain, &kNear,   &kAnalogy, &kSimilarity,  &kOdd,  &kPredict,       &kRecommend,
+    &kTrain, &kCount, &kNear,   &kAnalogy, &kSimilarity,  &kOdd,  &kPredict,       &kRecommend,
     &kTune,  &kScore,  &kEmbed,   &kUpdate,      &kEval, &kExport,        &kImport,
     &kInfo,  &kModels, &kDemo,    &kRecoverDemo, &kHelp, &kVersionCommand};
 

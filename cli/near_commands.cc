@@ -22,10 +22,11 @@ struct Queries {
 };
 
 struct CompareOptions {  // of similarity and odd
-  Side vectors = Side::kInput;
+  std::optional<Side> vectors{};
 
   static constexpr std::tuple fields{
-      field("vectors", &CompareOptions::vectors, "which vectors of the model to compare"),
+      field("vectors", &CompareOptions::vectors, "which vectors of the model to compare")
+          .automatic(kUsualSide),
   };
 };
 

@@ -318,7 +318,8 @@ class Flags(kith.TestCase):
         self.assertNotEqual(model.read_bytes(), twenty)
 
     def test_every_flag_of_the_help_can_be_given_its_default(self):
-        data = {"text": self.write("t.txt", kith.two_topics(60)),
+        text = self.write("t.txt", kith.two_topics(60))
+        data = {"text": text, "counts": text,
                 "table": self.write("t.csv", films.as_csv(films.films(60))),
                 "ratings": self.write("r.csv", stars.as_text(stars.ratings(2)))}
         # Of the run and not of the model.

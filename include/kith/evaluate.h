@@ -25,7 +25,7 @@ namespace kith KITH_VISIBLE {
 struct EvaluateOptions {
   std::optional<int64_t> restrict_to = 30000;
   AnalogyRule rule = AnalogyRule::kAdd;
-  Side vectors = Side::kInput;
+  std::optional<Side> vectors{};
   std::string target{}, given{}, train{};
   int64_t top = 10;
   std::optional<double> relevant{};
@@ -35,7 +35,8 @@ struct EvaluateOptions {
             "words: analogies among this many of the most frequent words; auto: all")
           .between(1, 4e9),
       field("rule", &EvaluateOptions::rule, "words: analogies by 3CosAdd, or 3CosMul"),
-      field("vectors", &EvaluateOptions::vectors, "words: which vectors of the model to compare"),
+      field("vectors", &EvaluateOptions::vectors, "words: which vectors of the model to compare")
+          .automatic(kUsualSide),
       field("target", &EvaluateOptions::target, "tables: the column to predict"),
       field("given", &EvaluateOptions::given,
             "tables: the columns to predict it from, such as cast,year"),

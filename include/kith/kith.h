@@ -11,6 +11,7 @@
 // Everything throws kith::Error and nothing else but std::bad_alloc; nothing is printed.
 
 #include "kith/context.h"
+#include "kith/counts.h"
 #include "kith/embed.h"
 #include "kith/error.h"
 #include "kith/evaluate.h"

@@ -23,14 +23,15 @@ enum class Search { kExact, kHnsw };
 
 struct NearOptions {
   int64_t top = 10;
-  Side vectors = Side::kInput;
+  std::optional<Side> vectors{};  // none: those the model is best known by
   std::optional<Search> search{};
   std::optional<int64_t> restrict_to{};
   std::string to{};
 
   static constexpr std::tuple fields{
       field("top", &NearOptions::top, "how many answers").between(1, 1e6),
-      field("vectors", &NearOptions::vectors, "which vectors of the model to compare"),
+      field("vectors", &NearOptions::vectors, "which vectors of the model to compare")
+          .automatic(kUsualSide),
       field("search", &NearOptions::search,
             "exact: compare with every vector; hnsw: search a graph, and measure its recall")
           .automatic("whichever is faster"),
@@ -68,13 +69,14 @@ std::vector<Near> near(const Model& model, const std::vector<std::string>& queri
 struct AnalogyOptions {
   AnalogyRule rule = AnalogyRule::kAdd;
   int64_t top = 10;
-  Side vectors = Side::kInput;
+  std::optional<Side> vectors{};  // none: those the model is best known by
   std::optional<int64_t> restrict_to{};
 
   static constexpr std::tuple fields{
       field("rule", &AnalogyOptions::rule, "3CosAdd, or 3CosMul"),
       field("top", &AnalogyOptions::top, "how many answers").between(1, 1e6),
-      field("vectors", &AnalogyOptions::vectors, "which vectors of the model to compare"),
+      field("vectors", &AnalogyOptions::vectors, "which vectors of the model to compare")
+          .automatic(kUsualSide),
       field("restrict", &AnalogyOptions::restrict_to,
             "look only among this many of the most frequent names")
           .between(1, 4e9)
@@ -88,10 +90,10 @@ std::vector<Neighbour> analogy(const Model& model, const std::string& a, const s
 
 // The cosine of two names.
 double similarity(const Model& model, const std::string& a, const std::string& b,
-                  Side side = Side::kInput);
+                  std::optional<Side> side = {});
 // How well each name fits with the others: its cosine with their mean. The smallest is the odd one.
 std::vector<double> fit_with_others(const Model& model, const std::vector<std::string>& names,
-                                    Side side = Side::kInput);
+                                    std::optional<Side> side = {});
 
 }  // namespace KITH_VISIBLE
 

@@ -12,6 +12,8 @@ namespace kith KITH_VISIBLE {
 // Which vectors of a model that has two for each name: those of the name itself, those of the name
 // as a neighbour, or their sum.
 enum class Side { kInput, kOutput, kSum };
+// What is taken where nobody says which.
+inline constexpr std::string_view kUsualSide = "what suits the model";
 
 }  // namespace KITH_VISIBLE
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,7 @@ namespace kith KITH_VISIBLE {
 // Error(kInput) for a name that the format cannot hold; then nothing is written. "-" is standard
 // output.
 void export_vectors(const Model& model, const std::string& output, VectorFormat format,
-                    const Context& context, Side side = Side::kInput);
+                    const Context& context, std::optional<Side> side = {});
 
 struct ImportReport {
   std::string format;  // as it was recognised: "glove"

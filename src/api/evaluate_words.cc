@@ -149,7 +149,7 @@ eval::QuestionKind kind_of_questions(const std::string& path) {
 
 Report evaluate_words(const HasVectors& model, const std::string& path,
                       const EvaluateOptions& options, const Context& context) {
-  const std::vector<VectorGroup> groups = model.vectors(options.vectors);
+  const std::vector<VectorGroup> groups = model.vectors_of(options.vectors);
   const Index index(*groups.front().names, groups.front().vectors);
   const Waiting waiting(context);
   const eval::QuestionKind kind = kind_of_questions(path);

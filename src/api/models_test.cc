@@ -54,7 +54,8 @@ TEST(Models, AnUnknownNameGetsASuggestion) {
 }
 
 TEST(Models, SettingsOfReadingAreAmongThoseOfTheData) {
-  EXPECT_EQ(available_data(), (std::vector<std::string_view>{"text", "table", "ratings"}));
+  EXPECT_EQ(available_data(),
+            (std::vector<std::string_view>{"text", "table", "ratings", "counts"}));
   for (const std::string_view kind : available_data()) {
     const auto all = names_in(data_settings(kind)), reading = names_in(reading_settings(kind));
     EXPECT_TRUE(std::ranges::includes(all, reading)) << kind;
@@ -64,7 +65,7 @@ TEST(Models, SettingsOfReadingAreAmongThoseOfTheData) {
   EXPECT_FALSE(names_in(reading_settings("ratings")).contains("normalise"));
   EXPECT_TRUE(names_in(reading_settings("ratings")).contains("delimiter"));
   EXPECT_EQ(usage_error([] { data_settings("sound"); }),
-            "there is no kind of data called sound; there are text, table, ratings");
+            "there is no kind of data called sound; there are text, table, ratings, counts");
   usage_error([] { reading_settings(""); });
 }
 

@@ -230,7 +230,7 @@ void near(const Model& model, const std::vector<std::string>& queries, const Nea
           const Context& context, const std::function<void(const Near&)>& answer,
           Observer* observer, const Titles* titles) {
   const Model::Impl& opened = model.impl();
-  const Lookup lookup(opened.ask<HasVectors>("near").vectors(options.vectors), titles);
+  const Lookup lookup(opened.ask<HasVectors>("near").vectors_of(options.vectors), titles);
   if (!options.to.empty() && !asks_for_itself(lookup, queries, options.to)) {
     return answer(going_with(opened, queries, options));
   }
@@ -276,7 +276,7 @@ std::vector<Near> near(const Model& model, const std::vector<std::string>& queri
 std::vector<Neighbour> analogy(const Model& model, const std::string& a, const std::string& b,
                                const std::string& c, const AnalogyOptions& options,
                                const Context& context) {
-  const Lookup lookup(model.impl().ask<HasVectors>("analogy").vectors(options.vectors), nullptr);
+  const Lookup lookup(model.impl().ask<HasVectors>("analogy").vectors_of(options.vectors), nullptr);
   const auto found = lookup.of_one_group({a, b, c});
   const size_t group = found[0].group;
   const auto hits =
@@ -285,15 +285,16 @@ std::vector<Neighbour> analogy(const Model& model, const std::string& a, const s
   return named(lookup, group, hits);
 }
 
-double similarity(const Model& model, const std::string& a, const std::string& b, Side side) {
-  const Lookup lookup(model.impl().ask<HasVectors>("similarity").vectors(side), nullptr);
+double similarity(const Model& model, const std::string& a, const std::string& b,
+                  std::optional<Side> side) {
+  const Lookup lookup(model.impl().ask<HasVectors>("similarity").vectors_of(side), nullptr);
   const auto found = lookup.of_one_group({a, b});
   return cosine(lookup.index(found[0].group), found[0].row, found[1].row);
 }
 
 std::vector<double> fit_with_others(const Model& model, const std::vector<std::string>& names,
-                                    Side side) {
-  const Lookup lookup(model.impl().ask<HasVectors>("odd").vectors(side), nullptr);
+                                    std::optional<Side> side) {
+  const Lookup lookup(model.impl().ask<HasVectors>("odd").vectors_of(side), nullptr);
   const auto found = lookup.of_one_group(names);
   if (found.size() < 2) throw fault(ErrorKind::kUsage, "give two names or more to compare");
   std::vector<uint32_t> rows;

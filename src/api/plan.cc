@@ -50,12 +50,27 @@ void check_sources(const std::vector<std::string>& sources) {
     if (fs::is_directory(source, none)) {
       throw fault(ErrorKind::kIo, "{}: this is a folder; name the files in it", source);
     }
-    if (fs::is_regular_file(source, none) && holds_tensors(source)) {
+    if (fs::is_regular_file(source, none) && holds_tensors(source) &&
+        kind_of(source).looks_like(source) < 1) {
       throw fault(ErrorKind::kInput,
                   "{}: this is a model, not data to learn from; kith info shows what is in it, and "
                   "--from continues its training",
                   source);
     }
+  }
+}
+
+// A file that says itself what it holds is not read as something else.
+void check_kinds(const Plan::Impl& plan) {
+  for (const std::string& source : plan.sources) {
+    const DataKind& kind = kind_of(source);
+    if (&kind == plan.info->data || kind.looks_like(source) < 1) continue;
+    std::vector<std::string_view> able;
+    for (const ModelInfo& m : models()) {
+      if (m.data == &kind) able.push_back(m.name);
+    }
+    throw fault(ErrorKind::kUsage, "{}: these are {}, and {} learns from {}; choose {}", source,
+                kind.noun, plan.info->name, plan.info->data->noun, fmt::join(able, " or "));
   }
 }
 
@@ -321,6 +336,7 @@ Plan plan(const TrainRequest& request, Observer* observer) {
   Origin origin = origin_of(request, out->options.output);
   out->info = &trainable(choose_model(request, origin));
   out->chosen = request.model.empty() && origin.kind.empty();
+  check_kinds(*out);
   out->reader = out->info->data->reader();
   if (origin.checkpoint) {
     out->checkpoint = std::move(origin.checkpoint);

@@ -25,6 +25,7 @@ std::unique_ptr<Dataset> read_watched(DataReader& reader, ReadRequest request,
                                       const DataKind& kind, MemoryLimit limit) {
   const Waiting waiting(context);
   const uint64_t before = memory_now();
+  request.context = &context;
   request.on_read = [&, watch = Stopwatch()](uint64_t bytes, double share) {
     context.check();
     const uint64_t now = memory_now();

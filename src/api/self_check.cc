@@ -46,7 +46,7 @@ Examples examples_of(const ModelBase& model, uint64_t seed, const Context& conte
   Examples out;
   const auto* const vectors = dynamic_cast<const HasVectors*>(&model);
   if (!vectors) return out;
-  const std::vector<VectorGroup> groups = vectors->vectors(Side::kInput);
+  const std::vector<VectorGroup> groups = vectors->vectors_of({});
   for (const VectorGroup& group : groups) {
     for_each_row(*group.vectors, [&](size_t, std::span<const float> row) {
       out.zero += std::ranges::all_of(row, [](float x) { return x == 0; });

@@ -45,8 +45,10 @@ inline std::vector<Case> cases() {
       {"text", "from", kChanges, {}, {str(kModel)}},
       {"table", "from", kChanges, {}, {str(kModel)}},
       {"ratings", "from", kRefused, {}, {str(kModel)}},
-      // Ratings are trained to the same bits by any number of threads, always.
+      {"counts", "from", kRefused, {}, {str(kModel)}},
+      // Ratings and counts are trained to the same bits by any number of threads, always.
       {"ratings", "deterministic", kNothing},
+      {"counts", "deterministic", kNothing},
 
       {"", "tolerance", kChanges, {}, {0.5}},
       // All ratings are learned from in the end; what is held out says for how long.
@@ -55,16 +57,27 @@ inline std::vector<Case> cases() {
       // What a table is, of which a column is the text, is in data/text/column_test.cc: this is
       // none.
       {"text", "column", kRefused, {}, {str("plot")}},
+      {"counts", "column", kRefused, {}, {str("plot")}},
       {"text", "format", kRefused, {}, {str("csv"), str("json"), str("sqlite")}},
+      {"counts", "format", kRefused, {}, {str("csv"), str("json"), str("sqlite")}},
       {"text", "delimiter", kRefused, {}, {str(",")}},
+      {"counts", "delimiter", kRefused, {}, {str(",")}},
       {"text", "header", kRefused},
+      {"counts", "header", kRefused},
       {"text", "bad-rows", kRefused, {}, {str("skip")}},
+      {"counts", "bad-rows", kRefused, {}, {str("skip")}},
       {"text", "query", kRefused, {}, {str("films")}},
+      {"counts", "query", kRefused, {}, {str("films")}},
       {"text", "max-vocab", kChanges, {}, {int64_t{10}}},
+      {"counts", "max-vocab", kChanges, {}, {int64_t{10}}},
       {"text", "max-word", kChanges, {}, {int64_t{20}}},
+      {"counts", "max-word", kChanges, {}, {int64_t{20}}},
       {"text", "encoding", kChanges, {}, {str("utf-8"), str("latin-1")}},
+      {"counts", "encoding", kChanges, {}, {str("utf-8"), str("latin-1")}},
       {"text", "invalid-utf8", kChanges, {}, {str("replace"), str("drop")}},
+      {"counts", "invalid-utf8", kChanges, {}, {str("replace"), str("drop")}},
       {"text", "invalid-utf8", kRefused, {}, {str("error")}},
+      {"counts", "invalid-utf8", kRefused, {}, {str("error")}},
 
       {"table", "schema", kChanges, {}, {str(kSchema)}},
       {"table", "types", kChanges, {}, {str("year=category"), str("year=ignore")}},
@@ -75,6 +88,22 @@ inline std::vector<Case> cases() {
       {"word2vec", "gradient", kChanges, kCbow},
       {"word2vec", "gradient", kNothing},
       {"word2vec", "early-stop", kChanges, {number("lr", 0.5), whole("epochs", 30)}},
+
+      {"counts", "weight", kChanges},
+      {"counts", "weight", kNothing, {text("within", "line")}, {str("flat")}},
+      {"counts", "window", kChanges},
+      {"counts", "window", kNothing, {text("within", "line")}},
+      {"counts", "count-memory", kNothing},  // what goes to disk comes back the same
+
+      {"glove", "early-stop", kChanges, {number("lr", 3), whole("epochs", 40)}},
+      {"pmi", "observed", kChanges, {text("solver", "als")}, {10.0}},
+      {"pmi", "observed", kNothing, {}, {10.0}},
+      {"pmi", "positive", kChanges, {number("shift", 5)}},
+      {"pmi", "lr", kChanges, {text("solver", "gradient")}, {0.0001}},
+      {"pmi", "lr", kNothing, {}, {0.0001}},
+      {"pmi", "penalty", kChanges},
+      {"pmi", "penalty", kChanges, {text("solver", "als")}},
+      {"pmi", "penalty", kChanges, {text("solver", "gradient")}},
 
       {"feat2vec", "loss", kChanges, {}, {str("softmax"), str("nce"), str("ns")}},
       {"feat2vec", "loss", kRefused, {}, {str("squared"), str("logistic")}},
@@ -236,7 +265,7 @@ inline std::string ratings_with_oddities() {
 }
 
 inline const std::string& data_for(std::string_view kind) {
-  if (kind == "text") return shared_file("odd.txt", text_with_oddities);
+  if (kind == "text" || kind == "counts") return shared_file("odd.txt", text_with_oddities);
   if (kind == "table") return shared_file("odd.csv", table_with_oddities);
   return shared_file("odd-ratings.csv", ratings_with_oddities);
 }
@@ -246,6 +275,10 @@ inline Settings quick(std::string_view model) {
   if (model == "word2vec") {
     return {whole("dim", 5),       whole("epochs", 2),    whole("window", 2),
             whole("negatives", 3), whole("min-count", 2), number("holdout", 0.1)};
+  }
+  if (model == "glove" || model == "pmi") {
+    return {whole("dim", 5), whole("epochs", 3), whole("window", 2), whole("min-count", 2),
+            number("holdout", 0.1)};
   }
   if (model == "feat2vec") {
     return {whole("dim", 5), whole("epochs", 2), whole("negatives", 4), whole("holdout", 10),

@@ -57,13 +57,13 @@ class JoinedVectors final : public Vectors {
 }  // namespace
 
 void export_vectors(const Model& model, const std::string& output, VectorFormat format,
-                    const Context& context, Side side) {
+                    const Context& context, std::optional<Side> side) {
   if (format == VectorFormat::kNpy && output == "-") {
     throw fault(ErrorKind::kUsage,
                 "npy takes two files, the matrix and its names; name one with -o");
   }
   check_output(output, {model.path()});
-  std::vector<VectorGroup> groups = model.impl().ask<HasVectors>("export").vectors(side);
+  std::vector<VectorGroup> groups = model.impl().ask<HasVectors>("export").vectors_of(side);
   const auto empty = [](const VectorGroup& g) {
     return g.vectors->rows() == 0 || g.vectors->cols() == 0;
   };

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kith/context.h"
 #include "kith/events.h"
 #include "kith/settings.h"
 
@@ -66,6 +67,7 @@ struct ReadRequest {
   std::string scratch = ".";  // a folder for what does not fit in memory
   std::string schema_path{};  // where a table writes down what its columns seem to be; or not
   Wishes wishes{};
+  const Context* context = nullptr;  // whose threads may be used; null: the caller's alone
   std::any base{};          // what a model to go on from knows: of the kind's own type
   bool keep_all = false;    // hold nothing out, whatever the settings say
   bool keep_times = false;  // for splits by time

@@ -34,8 +34,13 @@ struct VectorGroup {
 struct HasVectors {
   static constexpr std::string_view kWhat = "have vectors";
   virtual ~HasVectors() = default;
+  // What is asked about where nobody says which.
+  virtual Side usual_side() const { return Side::kInput; }
   // Without a copy. Error(kUsage) if the model has no such side.
   virtual std::vector<VectorGroup> vectors(Side side) const = 0;
+  std::vector<VectorGroup> vectors_of(std::optional<Side> side) const {
+    return vectors(side.value_or(usual_side()));
+  }
 };
 
 // A row of a table, or part of one, as a model sees it: the vector of each group that is there.

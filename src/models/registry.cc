@@ -25,6 +25,10 @@ constexpr std::array<std::string_view, 2> kReadable{"1", "2"};
 }  // namespace
 
 std::string kind_of(const Archive& in) {
+  if (in.metadata().contains("data") && !in.metadata().contains("model")) {
+    throw fault(ErrorKind::kInput, "{}: these are {:.40}, not a model; kith count shows them",
+                in.where(), in.metadata_at("data"));
+  }
   if (!in.metadata().contains("model") || !in.metadata().contains("format")) {
     throw fault(ErrorKind::kInput,
                 "{}: not a Kith model; vectors of another tool are read with "

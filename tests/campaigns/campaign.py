@@ -170,13 +170,15 @@ class Setting:
 
 
 # Groups of the help whose settings decide what is learned.
-LEARNING = ("The run", "The text", "Its columns", "The ratings", "Learning from the ratings")
+LEARNING = ("The run", "The text", "What stands together", "Its columns", "The ratings",
+            "Learning from the ratings")
 
 
 def models(campaign):
     """Names and inputs of the models that can be trained."""
     listed = campaign.run("models", "--json").json
-    return {m["name"]: m["input"] for m in listed if m["input"] != "none"}
+    made_of = {"counts": "text"}
+    return {m["name"]: made_of.get(m["input"], m["input"]) for m in listed if m["input"] != "none"}
 
 
 def settings(campaign, model):

@@ -68,6 +68,11 @@ COMMANDS = {
     "train als, resumed": ["train", "als", "stars.csv", "-o", "stars.kith", *SMALL, "--resume"],
     "train mf, chosen": ["train", "mf", "chosen.csv", *SAVED, *SMALL],
     "train, looks": ["train", "stars.csv", *SAVED, *SMALL],
+    "train glove": ["train", "glove", "text.txt", *SAVED, *SMALL],
+    "train pmi, two threads": ["train", "pmi", "text.txt", *SAVED, *TWO],
+    "train pmi, counts": ["train", "pmi", "words.counts", *SAVED, *SMALL],
+    "count": ["count", "text.txt", "-o", "words.counts", "--quiet", "--threads", 2],
+    "count, shown": ["count", "words.counts", "hill1", "--by", "pmi"],
     "near": ["near", "words.kith", "hill1", "sea1 + hill2", "--threads", 1],
     "near, hnsw": ["near", "words.kith", "hill1", "--search", "hnsw", "--threads", 1],
     "near, queries": ["near", "words.kith", "--queries", "queries.txt", "--json", "--threads", 2],
@@ -163,6 +168,7 @@ def prepare(folder, program):
                        ("csv", "vectors.csv")):
         ok("export", "words.kith", "--to", form, "-o", name)
     path("vectors.csv.gz").write_bytes(gzip.compress(path("vectors.csv").read_bytes(), mtime=0))
+    ok("count", "text.txt", "-o", "words.counts", "--quiet")
     ok("train", "als", "stars.csv", "-o", "out.kith", *SMALL, "--seed", 9)
     for name in ("out.csv", "out.npy", "out.npy.names.txt", "out.svg"):
         path(name).write_text("an older result\n")

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts of words that stand together as a kind of data: from a file of them, or from a text.
+#include <charconv>
+#include <utility>
+
+#include "core/error.h"
+#include "data/counts/count_options.h"
+#include "data/counts/counts.h"
+#include "data/counts/pair_counter.h"
+#include "kith/context.h"
+#include "kith/text.h"
+
+namespace kith {
+namespace counts {
+namespace {
+
+// Reading a text is about half of the work, and counting the rest.
+constexpr double kReading = 0.5;
+
+class ReadCounts final : public DataReader {
+ public:
+  std::vector<Section> settings() override {
+    std::vector<Section> out = text_->settings();
+    out.insert(out.begin() + 1, {"What stands together", options_});
+    return out;
+  }
+
+  std::unique_ptr<Dataset> read(const ReadRequest& request) override {
+    std::unique_ptr<Counts> out =
+        Counts::is_file(request.sources.front()) ? read_file(request) : count_text(request);
+    const std::optional<double> given = holdout();
+    if (!request.keep_all) out->hold_out(given ? given : request.wishes.holdout);
+    return out;
+  }
+
+ private:
+  std::unique_ptr<Counts> read_file(const ReadRequest& request) {
+    if (request.sources.size() > 1) {
+      throw fault(ErrorKind::kUsage, "one file of counts at a time; count all texts together");
+    }
+    refuse_settings(request.sources.front());
+    return std::make_unique<Counts>(Counts::open(request.sources.front()));
+  }
+
+  std::unique_ptr<Counts> count_text(const ReadRequest& request) {
+    ReadRequest reading = request;
+    reading.keep_all = true;
+    uint64_t bytes = 0;
+    if (request.on_read) {
+      reading.on_read = [&](uint64_t so_far, double share) {
+        bytes = so_far;
+        request.on_read(so_far, share < 0 ? share : kReading * share);
+      };
+    }
+    const std::unique_ptr<Dataset> data = text_->read(reading);
+    const auto& corpus = static_cast<const Corpus&>(*data);
+    const Context alone(1);
+    const auto progress = [&](double share) {
+      if (request.on_read) request.on_read(bytes, kReading + (1 - kReading) * share);
+    };
+    Sparse cells = count_pairs(corpus, options_, request.scratch,
+                               request.context ? *request.context : alone, progress);
+    if (cells.size() == 0) {
+      throw fault(ErrorKind::kInput,
+                  "{}: no two words stand together: every line has one word that is kept",
+                  shown_source(request.sources.front()));
+    }
+    auto out = std::make_unique<Counts>(Vocabulary(corpus.vocabulary()), std::move(cells),
+                                        to_toml(made_with()), corpus.metadata());
+    for (Note& note : corpus.profile().notes) out->add_note(std::move(note));
+    return out;
+  }
+
+  // All settings but how much is held out, and where the counting takes place.
+  std::vector<Section> made_with() { return settings(); }
+
+  // Of the text: a share or a number of cells here.
+  std::optional<double> holdout() {
+    for (const Section& s : text_->settings()) {
+      if (!s.find("holdout")) continue;
+      const std::string value = s.get("holdout");
+      double out = 0;
+      const auto end = std::from_chars(value.data(), value.data() + value.size(), out);
+      if (end.ec == std::errc{}) return out;
+    }
+    return std::nullopt;
+  }
+
+  void refuse_settings(const std::string& source) {
+    const ReadCounts usual;
+    std::vector<Section> now = settings(), before = const_cast<ReadCounts&>(usual).settings();
+    for (size_t k = 0; k < now.size(); ++k) {
+      for (const FieldInfo& f : now[k].fields) {
+        if (f.name == "holdout" || now[k].get(f.name) == before[k].get(f.name)) continue;
+        throw fault(ErrorKind::kUsage,
+                    "{}: these are counts, and --{} is for counting a text; leave it out, or count "
+                    "anew",
+                    source, f.name);
+      }
+    }
+  }
+
+  std::unique_ptr<DataReader> text_ = Corpus::data_kind().reader();
+  CountOptions options_;
+};
+
+}  // namespace
+
+const DataKind& kind() {
+  static const DataKind kind{
+      .name = "counts",
+      .noun = "counts of words that stand together",
+      .unit = "cell",
+      .to_save_memory =
+          "keep fewer words with --max-vocab or a higher --min-count, or lower "
+          "--window or --dim",
+      .looks_like = [](const std::string& source) { return Counts::is_file(source) ? 1.0 : 0.0; },
+      .reader = []() -> std::unique_ptr<DataReader> { return std::make_unique<ReadCounts>(); },
+  };
+  return kind;
+}
+
+}  // namespace counts
+
+const DataKind& Counts::data_kind() { return counts::kind(); }
+
+}  // namespace kith
