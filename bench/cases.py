@@ -23,6 +23,9 @@ def kith(objective, dim, threads, *more):
     return ["--objective", objective, "--dim", str(dim), "--threads", str(threads), *flags, *more]
 
 
+PEERS = ("fasttext", "sklearn")
+
+
 @dataclass
 class Expect:
     """`figure` of the run (divided by that of the case `to`, upside down if `inverse`) against a
@@ -39,10 +42,11 @@ class Expect:
 class Case:
     name: str
     what: str
-    tool: str  # "fasttext", "kith" or "read"
+    tool: str  # "fasttext", "sklearn", "kith", "count" or "read"
     args: list[str] = field(default_factory=list)
     dim: int = 0
     expects: list[Expect] = field(default_factory=list)
+    model: str = "word2vec"
 
 
 def times_less_cpu(than, bound):
@@ -77,10 +81,32 @@ CASES = [
     Case("skipgram-300", "kith skip-gram, dim 300, one thread", "kith",
          kith("skipgram", 300, 1), 300,
          [times_less_cpu("fasttext-skipgram-300", 12)]),
+    Case("count", "kith count, window 10, one thread", "count", ["--window", "10", "--threads", "1"],
+         expects=[Expect("M words per CPU second, reading and writing included", "m_words_per_cpu",
+                         at_least=2.5)]),
+    Case("glove-100", "kith glove, dim 100, 15 epochs, counting included, one thread", "kith",
+         ["--dim", "100", "--threads", "1"], 100,
+         [Expect("CPU s", "cpu", at_most=1470 / 8),  # of the reference program, on such a machine
+          Expect("M cells per second", "m_cells", at_least=6),
+          Expect("analogies within 30,000 words", "analogies", at_least=31),
+          Expect("WS353", "WS-353-ALL", at_least=0.468),
+          Expect("SimLex", "SIMLEX-999", at_least=0.211),
+          Expect("MEN", "MEN-TR-3k", at_least=0.473),
+          Expect("RW", "RW-STANFORD", at_least=0.308)], "glove"),
+    Case("pmi-100", "kith pmi, dim 100, counting included, one thread", "kith",
+         ["--dim", "100", "--threads", "1"], 100,
+         [Expect("WS353", "WS-353-ALL", at_least=0.66),
+          Expect("MEN", "MEN-TR-3k", at_least=0.66)], "pmi"),
+    Case("sklearn-pmi-300", "scikit-learn randomized_svd of the same matrix, dim 300", "sklearn",
+         ["300"], 300),
+    Case("pmi-300", "kith pmi, dim 300, counting included, one thread", "kith",
+         ["--dim", "300", "--threads", "1"], 300,
+         [times_less_cpu("sklearn-pmi-300", 2), Expect("peak memory, MB", "peak_mb", at_most=2000),
+          Expect("analogies within 30,000 words", "analogies", at_least=42)], "pmi"),
     Case("fasttext-cbow-100", "fasttext cbow, dim 100", "fasttext", fasttext("cbow", 100), 100),
     Case("cbow-100", "kith CBOW, dim 100, one thread", "kith", kith("cbow", 100, 1), 100,
          [times_less_cpu("fasttext-cbow-100", 8)]),
 ]
 for case in CASES:
-    if case.tool != "fasttext" and not case.expects:
+    if case.tool not in PEERS and not case.expects:
         raise ValueError(f"bench case {case.name} expects nothing")

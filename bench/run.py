@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 
-from cases import CASES, Case, Expect
+from cases import CASES, PEERS, Case, Expect
 
 SCORED = ("WS-353-ALL", "MEN-TR-3k", "SIMLEX-999", "RW-STANFORD")
 
@@ -37,6 +37,12 @@ def timed(command, log):
             "peak_mb": usage.ru_maxrss * 1024 / 1e6}, out
 
 
+def metadata(path):
+    """What a file of Kith's says of itself."""
+    with open(path, "rb") as file:
+        return json.loads(file.read(int.from_bytes(file.read(8), "little")))["__metadata__"]
+
+
 def told(command):
     """The JSON that a command prints."""
     return json.loads(subprocess.run(list(map(str, command)), check=True, text=True,
@@ -55,9 +61,10 @@ class Bench:
         self.peak = told([args.build / "bench_peak"])
         self.results = {}  # case name -> figures
         self.reused = {}
+        self.counts = self.out / "wiki8.counts"
         if args.reuse_peer:
             old = json.loads(args.reuse_peer.read_text())
-            self.reused = {n: r for n, r in old["results"].items() if n.startswith("fasttext")}
+            self.reused = {n: r for n, r in old["results"].items() if n.startswith(PEERS)}
 
     def plain_corpus(self):
         """The corpus as plain text: fasttext reads nothing else."""
@@ -103,14 +110,33 @@ class Bench:
 
     def run_kith(self, case):
         model = self.out / f"{case.name}.kith"
-        command = [self.kith, "train", "word2vec", self.corpus, "-o", model, *case.args, "--json",
+        command = [self.kith, "train", case.model, self.corpus, "-o", model, *case.args, "--json",
                    "--checkpoint-every", "0"]
         figures, out = timed(command, self.out / f"{case.name}.log")
         summary = json.loads(out)
         facts = told([self.kith, "info", model, "--json"])["facts"]
         figures |= {"summary": summary, "facts": facts}
-        self.add_rates(figures, case)
+        if case.model == "word2vec":
+            self.add_rates(figures, case)
+        else:
+            figures["m_cells"] = summary["cells_per_second"] / 1e6
         return figures | self.score(model)
+
+    def run_count(self, case):
+        figures, _ = timed([self.kith, "count", self.corpus, "-o", self.counts, *case.args, "--json"],
+                           self.out / f"{case.name}.log")
+        words = int(metadata(self.counts)["corpus.words"])
+        figures["m_words_per_cpu"] = words / figures["cpu"] / 1e6
+        return figures
+
+    def run_sklearn(self, case):
+        """The decomposition alone: reading the counts and making the matrix are left out."""
+        if not self.counts.exists():
+            self.run_count(Case("count", "", "count", ["--window", "10"]))
+        script = pathlib.Path(__file__).parent / "sklearn_pmi.py"
+        figures, out = timed([sys.executable, script, self.counts, *case.args],
+                             self.out / f"{case.name}.log")
+        return figures | json.loads(out)
 
     def add_rates(self, figures, case):
         """Words per second, and arithmetic per second beside what the core can do."""
@@ -246,7 +272,7 @@ def chosen(args):
         wanted = {c.name for c in cases} | {e.to for c in cases for e in c.expects if e.to}
         cases = [c for c in CASES if c.name in wanted]
     if args.quick:
-        cases = [c for c in cases if c.tool != "fasttext"]
+        cases = [c for c in cases if c.tool not in PEERS]
     if not cases:
         sys.exit(f"bench: no such case; there are {', '.join(c.name for c in CASES)}")
     return cases

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """kith count, and the models that learn from counts, as a user runs them."""
+import random
 import re
 
 import kith
@@ -51,8 +52,22 @@ class Counts(kith.TestCase):
             for kith_file, vec in zip(files, vectors):
                 self.ok("export", kith_file, "--to", "word2vec-text", "-o", vec)
             self.assertEqual(vectors[0].read_bytes(), vectors[1].read_bytes(), model)
-            near = self.ok("near", files[0], "hill1", "--top", 3, "--json").json["neighbours"]
-            self.assertTrue(all(n["id"].startswith("hill") for n in near), f"{model}: {near}")
+
+    def test_all_models_of_words_find_the_topics(self):
+        # Of ten words of a line two are of the other topic: glove learns from pairs that occur.
+        rng = random.Random(1)
+        mixed = self.write("mixed.txt", "".join(
+            " ".join(f"{rng.choices(('hill', 'sea'), weights)[0]}{rng.randrange(10)}"
+                     for _ in range(10)) + "\n" for weights in [(8, 2), (2, 8)] * 300))
+        for train in (["word2vec", "--epochs", 20, "--sample", 0], ["glove"], ["pmi"],
+                      ["pmi", "--solver", "als"], ["pmi", "--solver", "gradient"]):
+            model = self.path("m.kith")
+            self.ok("train", train[0], mixed, "-o", model, "--dim", 4, "--quiet", "--threads", 1,
+                    *train[1:])
+            for word in ("hill1", "sea1", "hill5", "sea8"):
+                near = self.ok("near", model, word, "--top", 3, "--json").json["neighbours"]
+                self.assertEqual({n["id"].rstrip("0123456789") for n in near},
+                                 {word.rstrip("0123456789")}, f"{train}: {near}")
 
     def test_a_file_of_counts_chooses_its_model(self):
         self.count()

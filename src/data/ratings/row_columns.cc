@@ -96,7 +96,7 @@ void RowColumns::add(uint32_t row, std::span<const Cell> cells) {
   for (size_t c = 0; c < columns_.size(); ++c) {
     Column& column = columns_[c];
     if (!column.same || !cells[c] || cells[c]->empty()) continue;
-    if (row >= column.cells.size()) column.cells.resize(std::max<size_t>(2 * row, 64));
+    if (row >= column.cells.size()) column.cells.resize(std::max<size_t>(2 * size_t{row}, 64));
     std::string& cell = column.cells[row];
     if (cell.empty()) {
       cell = *cells[c];

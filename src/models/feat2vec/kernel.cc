@@ -98,7 +98,7 @@ class Learner {
     const float along_bias = p_.apart ? std::exchange(g[p_.dim], 0.0f) : 0;
     const float square = mean_square(g);
     // A number's biases are a curve, whose neighbours hold one another: towards 0 is nowhere.
-    const bool curve = p_.table->entities(group).numbers.size() > 0;
+    const bool curve = !p_.table->entities(group).numbers.empty();
     for (const Feature& f : p_.table->entities(group).bag(entity, one)) {
       float* const row = access_.row(f.row);
       const float along = coef * f.weight;
