@@ -386,7 +386,7 @@ Sparse symmetric(const Sparse& upper) {
 Sparse count_pairs(const Corpus& corpus, const CountOptions& options, const std::string& scratch,
                    const Context& context, const std::function<void(double)>& progress) {
   const auto words = static_cast<uint32_t>(corpus.vocabulary().words.size());
-  const int bits = std::max<int>(1, std::bit_width(words - 1));
+  const int bits = std::max(1, static_cast<int>(std::bit_width(words - 1)));
   if (bits > kWordBits) {
     throw fault(ErrorKind::kLimit,
                 "pairs of {} distinct words cannot be counted, only of {}; keep fewer with "

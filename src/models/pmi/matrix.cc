@@ -8,14 +8,12 @@ namespace kith::pmi {
 
 Sparse pmi_of(const Sparse& counts, const PmiOptions& options) {
   std::vector<double> column_sum(counts.columns, 0.0), row_sum(counts.rows(), 0.0);
-  double total = 0;
   for (uint32_t r = 0; r < counts.rows(); ++r) {
     const Sparse::Row row = counts.row(r);
     for (size_t k = 0; k < row.size(); ++k) {
       row_sum[r] += double{row.values[k]};
       column_sum[row.columns[k]] += double{row.values[k]};
     }
-    total += row_sum[r];
   }
   double smoothed = 0;
   for (const double n : column_sum) smoothed += n > 0 ? std::pow(n, options.smoothing) : 0;
