@@ -26,6 +26,8 @@
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "data/counts/counts.h"
+#include "data/counts/pair_counter.h"
 #include "data/ratings/ratings.h"
 #include "data/table/table.h"
 #include "data/text/corpus.h"
@@ -94,7 +96,10 @@ void make_models(const std::string& folder) {
   kith::SampledTable rows(kith::open_table({make_csv(folder)}, {}));
   auto table = kith::Table::read(rows, kith::infer_schema(rows).schema, 0);
   auto ratings = make_ratings();
-  const std::vector<kith::Dataset*> all{&corpus, &table, &ratings};
+  auto cells = kith::count_pairs(corpus, {}, folder, kith::Context(1));
+  kith::Counts counts(kith::Vocabulary(corpus.vocabulary()), std::move(cells), "", {});
+  counts.save(folder + "/words.counts");
+  const std::vector<kith::Dataset*> all{&corpus, &table, &ratings, &counts};
   for (const auto& info : kith::models()) {
     if (!info.data) continue;
     const std::string name(info.name);
@@ -191,7 +196,10 @@ uint64_t read_vector_file(const std::string& path) {
   return digest(vectors.names, kith::MatrixVectors(vectors.matrix));
 }
 
-struct Counts {
+// To be learned from.
+uint64_t read_counts(const std::string& path) { return kith::Counts::open(path).fingerprint(); }
+
+struct Tally {
   size_t files = 0, read = 0, refused = 0, wrong = 0;
 };
 
@@ -202,7 +210,7 @@ void set_timers(int seconds) {
   alarm(static_cast<unsigned>(seconds) * 15);
 }
 
-void try_file(const std::string& path, Counts& counts) {
+void try_file(const std::string& path, Tally& counts) {
   std::printf("%s", path.c_str());
   std::fflush(stdout);  // if this file kills us, its name stands last
   set_timers(kSeconds);
@@ -210,7 +218,7 @@ void try_file(const std::string& path, Counts& counts) {
   bool read = false, wrong = false;
   try {
     if (path.ends_with(".sealed")) seal(path);
-    for (const auto reader : {read_model, read_checkpoint, read_vector_file}) {
+    for (const auto reader : {read_model, read_checkpoint, read_vector_file, read_counts}) {
       try {
         std::printf(" read=%016llx", static_cast<unsigned long long>(reader(path)));
         read = true;
@@ -238,7 +246,7 @@ int read_list() {
   // One mapping too many must not take the machine down. Sanitizers reserve terabytes.
   const rlimit limit{kMemory, kMemory};
   if (!kSanitized) setrlimit(RLIMIT_AS, &limit);
-  Counts counts;
+  Tally counts;
   for (std::string path; std::getline(std::cin, path);) try_file(path, counts);
   std::printf("%zu files: %zu read, %zu clean errors, %zu wrong\n", counts.files, counts.read,
               counts.refused, counts.wrong);

@@ -9,23 +9,20 @@
 namespace kith::glove {
 
 void Glove::visit(Parts& parts) {
-  parts.names("words", names_);
-  if (parts.loading()) rows_ = names_.size();
+  visit_words(parts);
   const auto dim = static_cast<size_t>(config_.dim);
-  parts.flag("progress.working", working_, Use::kRun);
-  const size_t cols = working_ ? row_width(dim) : dim;
-  parts.values("counts", counts_, rows_, Use::kFixed);
-  parts.matrix("input", input_, rows_, cols, Use::kLearned);
-  parts.matrix("output", output_, rows_, cols, Use::kLearned);
+  visit_tables(parts, working_ ? row_width(dim) : dim);
   parts.values("input.bias", input_bias_, working_ ? 0 : rows_, Use::kFixed);
   parts.values("output.bias", output_bias_, working_ ? 0 : rows_, Use::kFixed);
 }
 
-void Glove::start(const Counts& counts, uint64_t seed) {
-  names_ = counts.vocabulary().words;
-  counts_ = counts.vocabulary().counts;
-  rows_ = names_.size();
-  working_ = true;
+RunPlan Glove::plan() const {
+  const double usual = config_.optimiser == Optimiser::kAdaGrad ? 0.6 : 0.01;
+  return {
+      .epochs = config_.epochs, .lr = config_.lr.value_or(usual), .early_stop = config_.early_stop};
+}
+
+void Glove::start(uint64_t seed) {
   input_bias_.clear();
   output_bias_.clear();
   const auto dim = static_cast<size_t>(config_.dim);
@@ -43,7 +40,7 @@ void Glove::start(const Counts& counts, uint64_t seed) {
   }
 }
 
-void Glove::finish() {
+void Glove::finish(const Context&) {
   const auto dim = static_cast<size_t>(config_.dim);
   for (Matrix* m : {&input_, &output_}) {
     std::vector<float>& bias = m == &input_ ? input_bias_ : output_bias_;
@@ -56,24 +53,6 @@ void Glove::finish() {
     }
     *m = std::move(out);
   }
-  working_ = false;
-}
-
-std::vector<VectorGroup> Glove::vectors(Side side) const {
-  std::shared_ptr<const Vectors> rows;
-  if (side == Side::kSum) {
-    rows = std::make_shared<SumVectors>(input_, output_);
-  } else {
-    rows = std::make_shared<MatrixVectors>(side == Side::kInput ? input_ : output_);
-  }
-  return {{"", "", &names_, std::move(rows), "", true}};
-}
-
-std::vector<Fact> Glove::info() const {
-  std::vector<Fact> out{{"vocabulary", fmt::format("{}", names_.size()), true},
-                        {"dim", fmt::format("{}", input_.cols()), true}};
-  for (Fact& f : run_facts()) out.push_back(std::move(f));
-  return out;
 }
 
 ModelInfo info() {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 
-#include "core/error.h"
 #include "models/glove/kernel.h"
 #include "models/glove/model.h"
 #include "train/grid.h"
@@ -107,38 +106,8 @@ class CellTrainer final : public Trainer {
   std::vector<Entry> held_out_;
 };
 
-class CellCourse final : public ModelCourse {
- public:
-  CellCourse(Glove& model, const Counts& counts, Job& job)
-      : ModelCourse(model), m_(model), counts_(counts), job_(job) {}
-  RunPlan plan() const override {
-    return {.epochs = m_.config_.epochs, .lr = m_.lr(), .early_stop = m_.config_.early_stop};
-  }
-  void start(Start) override { m_.start(counts_, job_.seed); }
-  std::unique_ptr<Trainer> trainer() override {
-    return std::make_unique<CellTrainer>(m_, counts_, job_);
-  }
-  void finish() override {
-    ModelCourse::finish();
-    m_.finish();
-  }
-
- private:
-  Glove& m_;
-  const Counts& counts_;
-  Job& job_;
-};
-
-bool Glove::learn(const Counts& counts, Job& job) {
-  const size_t size = counts.vocabulary().words.size();
-  if (state_.started && (!working_ || names_.size() != size)) {
-    throw fault(ErrorKind::kInput,
-                "the counts have {} words, the checkpoint {}; resume with the same counts and "
-                "settings",
-                size, names_.size());
-  }
-  CellCourse course(*this, counts, job);
-  return kith::train(course, state_, job);
+std::unique_ptr<Trainer> Glove::trainer(const Counts& counts, Job& job) {
+  return std::make_unique<CellTrainer>(*this, counts, job);
 }
 
 uint64_t Glove::memory(const Counts& counts, const Job&) const {
@@ -148,9 +117,8 @@ uint64_t Glove::memory(const Counts& counts, const Job&) const {
   planned.working_ = true;
   MemorySum sum(config_.early_stop > 0 && counts.held_out().size() > 0);
   planned.visit(sum);
-  const uint64_t names = counts.vocabulary().words.bytes().size() + 24 * planned.rows_;
   const uint64_t cells = counts.cells().size() + counts.held_out().size();
-  return sum.bytes() + names + cells * sizeof(Entry) + kMemoryOfAll;
+  return sum.bytes() + cells * sizeof(Entry) + memory_of_words(counts);
 }
 
 }  // namespace kith::glove

@@ -34,23 +34,14 @@ size_t Pmi::working_cols(size_t words) const {
 }
 
 void Pmi::visit(Parts& parts) {
-  parts.names("words", names_);
-  if (parts.loading()) rows_ = names_.size();
-  parts.flag("progress.working", working_, Use::kRun);
+  visit_words(parts);
   const auto dim = static_cast<size_t>(config_.dim);
-  const size_t cols = working_ ? working_cols(rows_) : dim;
-  parts.values("counts", counts_, rows_, Use::kFixed);
-  parts.matrix("input", input_, rows_, cols, Use::kLearned);
-  parts.matrix("output", output_, rows_, cols, Use::kLearned);
+  visit_tables(parts, working_ ? working_cols(rows_) : dim);
   parts.values("singular", sigma_, Parts::kAny, Use::kFixed);
   parts.check(sigma_.size() <= dim, "there are more singular values than coordinates");
 }
 
-void Pmi::start(const Counts& counts, uint64_t seed) {
-  names_ = counts.vocabulary().words;
-  counts_ = counts.vocabulary().counts;
-  rows_ = names_.size();
-  working_ = true;
+void Pmi::start(uint64_t seed) {
   sigma_.clear();
   const size_t cols = working_cols(rows_);
   input_ = Matrix(rows_, cols);
@@ -80,7 +71,6 @@ void Pmi::finish(const Context& context) {
   input_ = weighted(all.u);
   output_ = weighted(all.v);
   sigma_ = all.sigma;
-  working_ = false;
 }
 
 bool Pmi::has_say(std::string_view setting, const Counts&) const {
@@ -89,24 +79,12 @@ bool Pmi::has_say(std::string_view setting, const Counts&) const {
   return true;
 }
 
-std::vector<VectorGroup> Pmi::vectors(Side side) const {
-  std::shared_ptr<const Vectors> rows;
-  if (side == Side::kSum) {
-    rows = std::make_shared<SumVectors>(input_, output_);
-  } else {
-    rows = std::make_shared<MatrixVectors>(side == Side::kInput ? input_ : output_);
-  }
-  return {{"", "", &names_, std::move(rows), "", true}};
-}
-
 std::vector<Fact> Pmi::info() const {
-  std::vector<Fact> out{{"vocabulary", fmt::format("{}", names_.size()), true},
-                        {"dim", fmt::format("{}", input_.cols()), true}};
+  std::vector<Fact> out = facts();
   if (!sigma_.empty()) {
     out.push_back({"singular_first", fmt::format("{:.5g}", sigma_.front()), true});
     out.push_back({"singular_last", fmt::format("{:.5g}", sigma_.back()), true});
   }
-  for (Fact& f : run_facts()) out.push_back(std::move(f));
   return out;
 }
 

@@ -20,7 +20,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/error.h"
 #include "models/pmi/matrix.h"
 #include "models/pmi/model.h"
 #include "train/linear_operator.h"
@@ -252,36 +251,8 @@ class PmiTrainer final : public Trainer {
   double square_ = 0;     // |P|^2
 };
 
-class PmiCourse final : public ModelCourse {
- public:
-  PmiCourse(Pmi& model, const Counts& counts, Job& job)
-      : ModelCourse(model), m_(model), counts_(counts), job_(job) {}
-  RunPlan plan() const override { return {.epochs = m_.epochs()}; }
-  void start(Start) override { m_.start(counts_, job_.seed); }
-  std::unique_ptr<Trainer> trainer() override {
-    return std::make_unique<PmiTrainer>(m_, counts_, job_);
-  }
-  void finish() override {
-    ModelCourse::finish();
-    m_.finish(job_);
-  }
-
- private:
-  Pmi& m_;
-  const Counts& counts_;
-  Job& job_;
-};
-
-bool Pmi::learn(const Counts& counts, Job& job) {
-  const size_t size = counts.vocabulary().words.size();
-  if (state_.started && (!working_ || names_.size() != size)) {
-    throw fault(ErrorKind::kInput,
-                "the counts have {} words, the checkpoint {}; resume with the same counts and "
-                "settings",
-                size, names_.size());
-  }
-  PmiCourse course(*this, counts, job);
-  return kith::train(course, state_, job);
+std::unique_ptr<Trainer> Pmi::trainer(const Counts& counts, Job& job) {
+  return std::make_unique<PmiTrainer>(*this, counts, job);
 }
 
 uint64_t Pmi::memory(const Counts& counts, const Job&) const {
@@ -290,8 +261,7 @@ uint64_t Pmi::memory(const Counts& counts, const Job&) const {
   const uint64_t tables =
       (6 * padded(working_cols(rows)) + 2 * padded(static_cast<size_t>(config_.dim))) * rows *
       sizeof(float);
-  const uint64_t names = counts.vocabulary().words.bytes().size() + 24 * rows;
-  return tables + names + 16 * counts.cells().size() + 16 * rows + kMemoryOfAll;
+  return tables + 16 * counts.cells().size() + 16 * rows + memory_of_words(counts);
 }
 
 }  // namespace kith::pmi

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "models/two_sided.h"
 
 namespace kith::word2vec {
 
@@ -72,13 +73,7 @@ void Word2Vec::reopen() {
 }
 
 std::vector<VectorGroup> Word2Vec::vectors(Side side) const {
-  std::shared_ptr<const Vectors> rows;
-  if (side == Side::kSum) {
-    rows = std::make_shared<SumVectors>(input_, output_);
-  } else {
-    rows = std::make_shared<MatrixVectors>(side == Side::kInput ? input_ : output_);
-  }
-  return {{"", "", &names_, std::move(rows), "", true}};
+  return two_sided(side, names_, input_, output_);
 }
 
 std::vector<Fact> Word2Vec::info() const {
