@@ -197,6 +197,15 @@ def targets(bench):
             value = mean(r[measure] for r in results)
             side = "at_least" if bound > 0 else "at_most"
             bench.expect(f"{name}: {measure}", value, **{side: abs(bound)})
+    years = []
+    for seed in (1, 2, 3):
+        model, *_ = bench.train("target", unpack(bench)[0], "--target", "year", "--types",
+                                "text=ignore", "--seed", seed)
+        years.append(bench.eval(model, bench.out / "movies/test.csv"))
+    error = mean(r["rmse"] for r in years)
+    bench.say("films, year", f"RMSE {error:.2f}, median error "
+              f"{mean(r['median_error'] for r in years):.2f}")
+    bench.expect("films, year: RMSE", error, at_most=5.3)
     train, test = rated_films(bench)
     results = []
     for seed in (1, 2, 3):

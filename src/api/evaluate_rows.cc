@@ -339,7 +339,8 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
                                            reading, context);
   }
   std::unique_ptr<Linear> linear;
-  if (!options.train.empty() && own && asker.model().scores_target()) {
+  const bool adds_up = own && (asker.model().scores_target() || asker.group(target).numeric());
+  if (!options.train.empty() && adds_up) {
     linear = std::make_unique<Linear>(asker.model(), options.train, reading, context);
   }
   GroupedRows rows(encoding, sources, reading, context, observer);
@@ -391,12 +392,11 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
   out.counts.emplace_back("rows", all);
   if (named) out.counts.emplace_back("unseen", unseen);
   leaks.tell(all, column.name, out);
-  const bool by_score = own && asker.model().scores_target();
-  if ((ranked || by_score) && options.train.empty()) {
+  if ((ranked || adds_up) && options.train.empty()) {
     out.notes.push_back(
         {Note::Level::kHint, fmt::format("with --train and the table that the model was trained "
                                          "on, {} is measured for comparison",
-                                         by_score ? "a linear model" : "skip-gram")});
+                                         adds_up ? "a linear model" : "skip-gram")});
   }
   return out;
 }

@@ -143,9 +143,9 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
   out.loss = report.loss();
   out.epochs = report.epochs_done();
   out.per_second = report.per_second();
-  const std::vector<double>& scores = plan.model->state().held_out;
-  if (!scores.empty()) out.first_held_out = scores.front();
-  out.held_out = report.held_out();
+  const RunState& state = plan.model->state();
+  if (!state.held_out.empty()) out.first_held_out = state.held_out.front();
+  out.held_out = state.held_out_now();
   if (!plan.model->finished()) {
     checkpoints.write();
     return false;

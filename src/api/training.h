@@ -24,7 +24,6 @@ class TrainingReport {
   double loss() const { return loss_; }  // of the last epoch, or of what there was of it
   double epochs_done() const;            // by this run
   double per_second() const;             // units
-  std::optional<double> held_out() const { return held_out_; }
 
  private:
   double epochs() const {

@@ -53,11 +53,13 @@ struct Config {
                      "target 0.03; 0.01 for momentum, nesterov and adam"),
       field("negatives", &Config::negatives, "noise values per true one")
           .between(1, 1000)
-          .automatic("20; with a target of up to 4,096 values: all of them"),
+          .automatic("20; with a target of up to 4,096 values: all of them; 60 where softmax is "
+                     "the loss of a numeric one"),
       field("loss", &Config::loss, "the loss of a score; see the model's page")
           .among(Loss::kSoftmax, Loss::kNce, Loss::kNs, Loss::kSquared, Loss::kAbsolute,
                  Loss::kHuber, Loss::kTukey, Loss::kLogistic, Loss::kHinge)
-          .automatic("softmax; squared for a numeric target, logistic for one of two values"),
+          .automatic("softmax; logistic for a target of two values; for a numeric one squared or "
+                     "softmax, whichever guesses what is held out better"),
       field("target", &Config::target, "learn to predict this column; else all of them"),
       field("mix", &Config::mix, "with a target: share of the training spent on the other columns")
           .between(0, 1),
@@ -82,7 +84,8 @@ struct Config {
       field("l2", &Config::l2, "strength of L2 regularisation of each value's vector")
           .between(0, 1e6)
           .tuned(0.01, 300)
-          .automatic("30 with a numeric target, else 0"),
+          .automatic("30 or 10 with a numeric target, whichever is better for what is held out, "
+                     "else 0"),
       field("init", &Config::init, "standard deviation of the initial vectors")
           .between(0, 10)
           .automatic("0.1; 0.01 with a numeric target or one of two values"),

@@ -54,6 +54,10 @@ void Feat2Vec::reopen() {
   // What cannot change any more. Files of version 0.1 say otherwise for --paper.
   config_.dim = used_.dim;
   config_.biases = used_.biases;
+  if (target() != Encoding::npos && encoding_.groups[target()].numeric()) {
+    config_.loss = used_.loss;
+    config_.l2 = used_.l2;
+  }
 }
 
 Wishes Feat2Vec::wishes() const {
@@ -113,7 +117,12 @@ void Feat2Vec::check_goes_on(const Table& table) const {
     const Group &a = encoding_.groups[g], &b = table.encoding().groups[g];
     same = a.column.type == b.column.type && a.space == b.space;
   }
-  Config taken = used_, wanted = resolved(config_, table.encoding(), table.rows());
+  Config said = config_;
+  if (loss_is_open(config_, table.encoding())) {
+    said.loss = used_.loss;
+    said.l2 = used_.l2;
+  }
+  Config taken = used_, wanted = resolved(said, table.encoding(), table.rows());
   const Section sections[] = {{"feat2vec", taken}, {"feat2vec", wanted}};
   same = same && to_toml({&sections[0], 1}) == to_toml({&sections[1], 1}) &&
          units_ == units_of(encoding_, used_).size();

@@ -13,6 +13,7 @@ namespace kith::feat2vec {
 namespace {
 
 constexpr double kLeastShare = 0.25;  // of an equal share: no group is replaced less often
+constexpr int kSpreadNoise = 60;      // values of a number, which are quickly scored
 
 bool interacts(const Column& a, const Column& b) {
   const auto lists = [](const Column& x, const Column& y) {
@@ -80,6 +81,7 @@ enum class Task {
   kFew,     // a target of few values: all of them are scored
   kTwo,     // a target of two values, by the score of the row
   kNumber,  // a target that is a number, by the score of the row
+  kSpread,  // a target that is a number, by how likely each of its values is
 };
 
 Task task_of(const Config& config, const Encoding& encoding) {
@@ -88,7 +90,7 @@ Task task_of(const Config& config, const Encoding& encoding) {
   const bool by_score = config.loss && is_head(*config.loss);
   if (config.loss && !by_score && *config.loss != Loss::kSoftmax) return Task::kMany;
   if (by_score && is_of_classes(*config.loss)) return Task::kTwo;
-  if (group.numeric()) return config.loss == Loss::kSoftmax ? Task::kMany : Task::kNumber;
+  if (group.numeric()) return config.loss == Loss::kSoftmax ? Task::kSpread : Task::kNumber;
   if (by_score) return Task::kTwo;
   if (config.paper || config.negatives) return Task::kMany;
   const ColumnType type = group.column.type;
@@ -116,6 +118,8 @@ Usual usual_for(Task task) {
       return {0.01, 0.01, 0, 0, 5, 3 * kMillion, 15, 200};
     case Task::kNumber:
       return {0.03, 0.01, 0, 30, 5, kMillion, 15, 40};
+    case Task::kSpread:
+      return {0.1, 0.1, 0.5, 0, 5, kMillion, 15, 40};
     case Task::kRows:
     case Task::kMany:
       break;
@@ -147,6 +151,7 @@ Config resolved(const Config& config, const Encoding& encoding, uint64_t rows) {
   usual(out.epochs,
         static_cast<int>(std::clamp(at.rows / std::max<uint64_t>(1, rows), at.least, at.most)));
   usual(out.dim, paper ? 50 : 100);
+  if (task == Task::kSpread && !paper) usual(out.negatives, kSpreadNoise);
   if (task != Task::kFew) out.negatives = noise_values(out);
   usual(out.alpha1, paper ? 0.75 : 0.5);
   usual(out.init, paper ? 0.05 : at.init);

@@ -18,6 +18,13 @@ constexpr size_t kMostExact = 4096;  // values of a target that are all scored
 // resolved.
 bool scores_all(const Config& config, const Encoding& encoding);
 
+// Whether what is held out has to tell how a target that is a number is learned: by the score of
+// the row, or by how likely each of its values is. `config` is as given.
+inline bool loss_is_open(const Config& config, const Encoding& encoding) {
+  return !config.target.empty() && encoding.groups[encoding.group(config.target)].numeric() &&
+         !config.loss && !config.paper && config.dim.value_or(1) > 0;
+}
+
 // Noise values per true one, where they are drawn.
 int noise_values(const Config& config);
 

@@ -3,16 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "data/table/cells.h"
 #include "models/feat2vec/model.h"
+#include "models/feat2vec/problem.h"
 
 namespace kith::feat2vec {
 namespace {
 
 constexpr double kNormal = 1.4826;  // deviation / median distance, of normal numbers
+constexpr double kClearly = 0.99;   // of an error: less is no accident
+constexpr double kMilder = 3;       // a penalty, where few columns have to say all
 
 // The value with as much weight below as above.
 double middle(const std::vector<double>& values, const std::vector<uint64_t>& counts) {
@@ -157,6 +161,86 @@ void Feat2Vec::calibrate(const Table& table, const Context& context) {
     return sum;
   };
   sharpness_ = std::exp(least(loss, -4, 4, 1e-3));
+}
+
+double Feat2Vec::squared_error(const Table& table, double unit, const Context& context) const {
+  const size_t t = target();
+  const Entities& e = table.entities(t);
+  const std::vector<double>& numbers = encoding_.groups[t].values;
+  const Matrix all = scores_target() ? Matrix() : values(t);
+  SeenRow seen;
+  double sum = 0, count = 0;
+  for (uint64_t r = 0; r < table.held_out(); ++r) {
+    if (r % 256 == 0) context.check();
+    const auto row = table.held_out_row(r);
+    if (row[t] == kNoEntity) continue;
+    see_entities(table, row, seen);
+    double guess = 0;
+    if (scores_target()) {
+      guess = target_value(seen);
+    } else {
+      const std::vector<float> c = this->context(seen, t);
+      std::vector<double> z(numbers.size());
+      for (size_t v = 0; v < z.size(); ++v) {
+        z[v] = std::inner_product(c.begin(), c.end(), all.row(v).begin(), 0.0);
+      }
+      const double highest = *std::ranges::max_element(z);
+      double total = 0;
+      for (size_t v = 0; v < z.size(); ++v) {
+        const double p = std::exp(z[v] - highest);
+        total += p;
+        guess += p * numbers[v];
+      }
+      guess /= total;
+    }
+    const double away = guess / unit - e.numbers[row[t]] / unit;
+    sum += away * away;
+    ++count;
+  }
+  return sum / std::max(1.0, count);
+}
+
+void Feat2Vec::choose_settings(const Table& table, const Job& job) {
+  if (!loss_is_open(config_, encoding_)) return;
+  std::vector<Config> others(1, config_);
+  others[0].loss = Loss::kSoftmax;
+  if (!config_.l2) {
+    others.push_back(config_);
+    others[1].loss = used_.loss;
+    others[1].l2 = *used_.l2 / kMilder;
+  }
+  // Nothing changes before all is known: whoever is cancelled on the way begins here again.
+  std::optional<Feat2Vec> best;
+  double error = squared_error(table, target_scale_, job);
+  for (const Config& config : others) {
+    Feat2Vec other;
+    other.config_ = config;
+    other.trial_ = true;
+    Job trial(job.context());
+    trial.seed = job.seed;
+    trial.deterministic = job.deterministic;
+    try {
+      if (!other.learn(table, trial)) job.context().check();
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::kDiverged) throw;
+      continue;
+    }
+    const double found = other.squared_error(table, target_scale_, job);
+    if (!(found < kClearly * error)) continue;
+    error = found;
+    other.theta_ = Matrix();
+    best = std::move(other);
+  }
+  if (!best) return;
+  used_ = best->used_;
+  units_ = best->units_;
+  target_mean_ = best->target_mean_;
+  target_scale_ = best->target_scale_;
+  target_low_ = best->target_low_;
+  target_high_ = best->target_high_;
+  state_.held_out = best->state_.held_out;
+  state_.kept = best->state_.kept;
+  state_.refit = state_.kept.value_or(state_.held_out.size() - 1);
 }
 
 void Feat2Vec::scale_target(const Table& table, Problem& problem) {

@@ -204,7 +204,7 @@ class RowCourse final : public ModelCourse {
   // What an earlier run learned would have to be kept to start from it again.
   bool refits() const override {
     return !m_.used_.target.empty() && *m_.used_.early_stop > 0 && table_.held_out() > 0 &&
-           !m_.continued_;
+           !m_.continued_ && !m_.trial_;
   }
   void take_everything() override { forget_best(); }
   void start(Start start) override {
@@ -213,6 +213,7 @@ class RowCourse final : public ModelCourse {
       return;
     }
     m_.calibrate(table_, job_);
+    m_.choose_settings(table_, job_);
     m_.initialise(job_.seed);
   }
   std::unique_ptr<Trainer> trainer() override {
@@ -229,6 +230,7 @@ class RowCourse final : public ModelCourse {
   }
   void finish() override {
     ModelCourse::finish();
+    if (m_.trial_) return;
     if (!m_.state_.refit) m_.calibrate(table_, job_);
     m_.learn_maps(table_, job_);
   }
@@ -257,9 +259,11 @@ uint64_t Feat2Vec::memory(const Table& table, const Job& job) const {
   const uint64_t stride = width + state_width(*used.optimiser, width);
   const uint64_t rows = table.encoding().rows(), n = table.groups();
   const bool keeps_best = *used.early_stop > 0 && table.held_out() > 0;
-  // The rows; then the best ones, or at the end the means that maps are learned from.
+  // The rows; then the best ones, or those of another model and its best, or at the end the means
+  // that maps are learned from.
+  const uint64_t copies = !keeps_best ? 0 : loss_is_open(config_, table.encoding()) ? 2 : 1;
   uint64_t bytes = rows * stride * sizeof(float) +
-                   std::max(keeps_best ? rows * stride * sizeof(float) : 0, rows * width * 4);
+                   std::max(copies * rows * stride * sizeof(float), rows * width * 4);
   uint64_t entities = 0;
   for (size_t g = 0; g < n; ++g) entities += table.entities(g).size;
   bytes += entities * 12;  // noise
