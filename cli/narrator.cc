@@ -5,6 +5,7 @@
 #include <limits>
 #include <sstream>
 
+#include "commands.h"
 #include "kith/text.h"
 
 namespace kith::cli {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr size_t kColumn = 9;  // where the text after a label begins
 constexpr size_t kLogWidth = 160;
+constexpr int kLogEpochs = 20;  // lines of them, about
 
 std::string columns_table(const std::vector<ColumnSummary>& columns) {
   std::vector<std::vector<std::string>> rows{{"column", "type", "values", "missing", "examples"}};
@@ -43,6 +45,15 @@ std::string training_line(const Training& e) {
     if (e.done < e.total) out += fmt::format("  {} left", in_time(e.seconds_left));
   }
   return out;
+}
+
+// A log of hundreds of epochs shows the first, the last and some in between; one that a program
+// reads shows all.
+bool is_logged(const Training& e) {
+  if (is_terminal(Stream::kErr) || json_wanted || e.epochs <= kLogEpochs) return true;
+  const int64_t epoch = e.epoch, lines = kLogEpochs;
+  return epoch == 1 || epoch >= e.epochs ||
+         epoch * lines / e.epochs != (epoch - 1) * lines / e.epochs;
 }
 
 }  // namespace
@@ -111,7 +122,7 @@ void Narrator::on(const Training& e) {
     return;
   }
   if (!e.note.empty()) status_.line(labelled("note", e.note));
-  if (e.epoch_done) {
+  if (e.epoch_done && is_logged(e)) {
     status_.line("  " + training_line(e));
   } else if (status_.due()) {
     status_.show(static_cast<double>(e.done) / static_cast<double>(std::max<uint64_t>(1, e.total)),
@@ -140,6 +151,8 @@ void Narrator::on(const Examples& e) {
 void Narrator::on(const Attempt& e) {
   if (e.better) {
     status_.line(labelled("better", fmt::format("run {}: {}", e.number, e.text)));
+  } else if (status_.due() && e.total == 1) {
+    status_.show(e.share, e.text);
   } else if (status_.due()) {
     status_.show(e.share, fmt::format("run {}{}  {}", e.number,
                                       e.total ? fmt::format(" of {}", e.total) : "", e.text));

@@ -135,6 +135,25 @@ class Layouts(kith.TestCase):
         self.refused("train", "als", played, "--implicit", "-o", model,
                      says=["p.csv:3", "plays", "above 0"])
 
+    def test_interactions_are_called_so(self):
+        clicks = self.write("c.csv", as_text([row[:2] for row in stars.ratings(10)], ",", "user,song\n"))
+        model = self.path("m.kith")
+        told = self.ok("train", "als", clicks, "-o", model, *stars.QUICK[:-1])
+        self.assertRegex(told.err, r"(?m)^  epoch 1/8 .* interactions/s")
+        self.assertRegex(told.err, r"(?m)^done .* interactions/s")
+        self.assertNotIn("ratings/s", told.err)
+        facts = self.ok("info", model, "--json").json["facts"]
+        self.assertEqual(facts["interactions"], 2400)
+        self.assertNotIn("ratings", facts)
+
+    def test_what_is_no_longer_held_out_is_not_shown(self):
+        # After a third of its sweeps bmf learns from what was held out, too.
+        file = self.write("r.csv", as_text(stars.ratings(10)))
+        told = self.ok("train", "bmf", file, "-o", self.path("m.kith"), "--dim", 2, "--epochs", 12).err
+        shown = re.findall(r"(?m)^  epoch +(\d+)/12 .* held-out ", told)
+        self.assertEqual([int(e) for e in shown], [1, 2, 3, 4])
+        self.assertRegex(told, r"(?m)^done .*held-out")
+
     def test_duplicates(self):
         model, file = self.path("m.kith"), self.write("r.csv", "a,x,1\nb,x,5\nb,y,2\na,x,4\n")
         for how in ("last", "first", "mean", "sum"):

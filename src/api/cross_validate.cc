@@ -3,6 +3,7 @@
 // rest.
 #include "api/evaluate.h"
 #include "api/reading.h"
+#include "api/training.h"
 #include "core/error.h"
 #include "data/ratings/ratings.h"
 #include "eval/split.h"
@@ -56,6 +57,9 @@ Report cross_validate(std::string_view name, const std::vector<std::string>& sou
   if (observer) {
     Profile profile = data->profile();
     profile.seconds = watch.seconds();
+    profile.summary += split.folds
+                           ? fmt::format("; each is tested once, in one of {} folds", *split.folds)
+                           : fmt::format("; {} of them are tested", in_percent(split.test));
     observer->on(profile);
   }
   const auto& ratings = dynamic_cast<const Ratings&>(*data);
@@ -69,12 +73,10 @@ Report cross_validate(std::string_view name, const std::vector<std::string>& sou
     Job job(context);
     job.seed = static_cast<uint64_t>(split.seed);
     job.on_progress = [&](const Progress& p) {
-      const double done =
-          static_cast<double>(p.done) / static_cast<double>(std::max<uint64_t>(1, p.total));
       Attempt attempt;
       attempt.number = static_cast<uint64_t>(f) + 1;
       attempt.total = static_cast<uint64_t>(folds.size());
-      attempt.share = (f + done) / folds.size();
+      attempt.share = (f + share_done(p)) / folds.size();
       attempt.text = fmt::format("epoch {}", p.epoch);
       if (observer) observer->on(attempt);
     };

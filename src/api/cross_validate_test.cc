@@ -210,6 +210,19 @@ TEST(CrossValidate, TellsHowFarItIs) {
   EXPECT_EQ(before, 2u);
 }
 
+TEST(CrossValidate, SaysWhatIsTestedAndNotThatNothingIsHeldOut) {
+  Context context(1);
+  for (const bool folds : {false, true}) {
+    SplitOptions split{.test = 0.2};
+    if (folds) split.folds = 2;
+    Events events;
+    cross_validate("als", {ratings_file()}, quick_ratings(), split, {}, context, &events);
+    const std::string& told = events.profiles.at(0).summary;
+    expect_no_part("held out", told);
+    expect_part(folds ? "each is tested once, in one of 2 folds" : "20 % of them are tested", told);
+  }
+}
+
 TEST(CrossValidate, StopsWhenAsked) {
   Context context(1);
   struct Cancels : Events {

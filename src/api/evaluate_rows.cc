@@ -2,13 +2,15 @@
 // Rows of a table with one column hidden: rank or guess its values from others, and say what
 // simpler ways would reach.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "api/evaluate.h"
+#include "api/leaks.h"
 #include "api/rows.h"
 #include "api/skip_gram.h"
+#include "api/training.h"
 #include "core/error.h"
 #include "data/table/cells.h"
 #include "data/table/table.h"
@@ -18,17 +20,6 @@
 
 namespace kith {
 namespace {
-
-constexpr size_t kShortName = 3;    // may stand in a text by chance
-constexpr double kFewLeaks = 0.01;  // of the rows
-
-std::string lower(std::string_view s) {
-  std::string out(s);
-  std::ranges::transform(out, out.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return out;
-}
 
 Way way_of(std::string name, const eval::Ranking& r) {
   return {std::move(name),
@@ -78,7 +69,7 @@ class Linear {
  public:
   // `like`: the model that is measured.
   Linear(const CompletesRows& like, const std::string& source, std::span<const Setting> reading,
-         const Context& context)
+         const Context& context, const std::function<void(double)>& tell)
       : trained_(model("feat2vec").make()) {
     const Encoding& encoding = like.encoding();
     const Section settings = trained_->settings();
@@ -98,6 +89,7 @@ class Linear {
     }
     Table table = Table::read(*reader, schema, std::nullopt, nullptr, {}, trained_->wishes());
     Job job(context);
+    job.on_progress = [&](const Progress& p) { tell(share_done(p)); };
     if (!trained_->fit(table, job, true)) context.check();
     rows_ = &dynamic_cast<const CompletesRows&>(*trained_);
     encoder_.emplace(rows().encoding());
@@ -179,8 +171,13 @@ class ClassGuesses {
 // Ranks the names of a column.
 class NameRankings {
  public:
-  NameRankings(RowAsker& asker, size_t target, const SkipGram* skip_gram)
-      : asker_(asker), target_(target), skip_gram_(skip_gram), words_(asker.encoding()) {
+  // `sure`: whether the model learned to tell how likely values are.
+  NameRankings(RowAsker& asker, size_t target, bool sure, const SkipGram* skip_gram)
+      : asker_(asker),
+        target_(target),
+        sure_(sure),
+        skip_gram_(skip_gram),
+        words_(asker.encoding()) {
     const Group& group = asker.group(target);
     for (const uint64_t c : asker.encoding().spaces[group.space].counts) {
       counts_.push_back(static_cast<float>(c));
@@ -191,11 +188,16 @@ class NameRankings {
     std::vector<uint8_t> others(asker_.names(target_).size(), 0);
     for (const uint32_t id : right) others[id] = right.size() > 1;
     const std::vector<float> scores = asker_.scores(row, target_).scores;
+    if (sure_) {
+      const std::vector<double> p = probabilities(scores);
+      const auto best = std::ranges::max_element(p);
+      calibration_.add(*best, std::ranges::count(right, best - p.begin()) > 0);
+    }
     std::vector<float> by_words;
     if (skip_gram_) {
       std::vector<std::string> line;
       for (size_t g = 0; g < given.size(); ++g) words_.add(g, given[g], line);
-      by_words = skip_gram_->scores(line, words_, target_, asker_.names(target_));
+      by_words = skip_gram_->scores(line);
     }
     for (const uint32_t id : right) {
       add(own_, scores, id, others);
@@ -206,6 +208,7 @@ class NameRankings {
   Comparison comparison() const {
     Comparison out{{way_of("model", own_), way_of("popularity", popular_),
                     by_chance(asker_.names(target_).size())}};
+    if (sure_) out.ways[0].measures.push_back({"calibration_error", calibration_.error()});
     if (skip_gram_) out.ways.push_back(way_of("skip-gram", skipped_));
     return out;
   }
@@ -218,10 +221,12 @@ class NameRankings {
   }
   RowAsker& asker_;
   size_t target_;
+  bool sure_;
   const SkipGram* skip_gram_;
   RowWords words_;
   std::vector<float> counts_;
   eval::Ranking own_, popular_, skipped_;
+  eval::Calibration calibration_;  // whether the likeliest value is one of those of the row
 };
 
 // Guesses the numbers of a column.
@@ -255,47 +260,16 @@ class NumberGuesses {
   eval::AllErrors means_, medians_, prior_means_, prior_medians_, of_linear_;
 };
 
-// Whether the words stand in a text, not as part of others.
-bool holds(std::string_view text, std::string_view words) {
-  const auto ends = [&](size_t at) {
-    return at >= text.size() || !std::isalnum(static_cast<unsigned char>(text[at]));
+// Tells how far the training of a model to compare with has come.
+std::function<void(double)> training(const std::string& what, Observer* observer) {
+  return [=](double share) {
+    if (!observer) return;
+    observer->on(Attempt{.number = 1,
+                         .total = 1,
+                         .share = share,
+                         .text = fmt::format("training {}, for comparison", what)});
   };
-  for (size_t at = text.find(words); at != std::string_view::npos; at = text.find(words, at + 1)) {
-    if ((at == 0 || ends(at - 1)) && ends(at + words.size())) return true;
-  }
-  return false;
 }
-
-// Texts in which the answer stands word for word.
-class Leaks {
- public:
-  explicit Leaks(const Encoding& encoding) : encoding_(encoding), rows_(encoding.groups.size()) {}
-  void look(std::span<const Cell> given, std::string_view truth) {
-    if (truth.size() <= kShortName) return;
-    const std::string wanted = lower(truth);
-    for (size_t g = 0; g < given.size(); ++g) {
-      const bool text = given[g] && encoding_.groups[g].column.type == ColumnType::kText;
-      if (text && holds(lower(*given[g]), wanted)) ++rows_[g];
-    }
-  }
-  void tell(uint64_t all, const std::string& target, Report& out) const {
-    for (size_t g = 0; g < rows_.size(); ++g) {
-      const double share = static_cast<double>(rows_[g]) / static_cast<double>(all);
-      if (share < kFewLeaks) continue;
-      const std::string& column = encoding_.groups[g].column.name;
-      out.shares.emplace_back(column, share);
-      out.notes.push_back(
-          {Note::Level::kWarning,
-           fmt::format("in {} of the rows the text in column {} holds the {}, word for word: the "
-                       "score says little about rows where it does not",
-                       in_percent(share), column, target)});
-    }
-  }
-
- private:
-  const Encoding& encoding_;
-  std::vector<uint64_t> rows_;
-};
 
 // Which groups are given: those that were named, or all but the target.
 std::vector<uint8_t> given_groups(const Encoding& encoding, const std::string& names,
@@ -335,13 +309,14 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
   // the first.
   const bool ranked = named && !(choice && asker.names(target).size() <= eval::Classes::kFew);
   if (!options.train.empty() && ranked) {
-    skip_gram = std::make_unique<SkipGram>(encoding, asker.model().row_dim(), options.train,
-                                           reading, context);
+    skip_gram = std::make_unique<SkipGram>(encoding, asker.model().row_dim(), target, options.train,
+                                           reading, context, training("skip-gram", observer));
   }
   std::unique_ptr<Linear> linear;
   const bool adds_up = own && (asker.model().scores_target() || asker.group(target).numeric());
   if (!options.train.empty() && adds_up) {
-    linear = std::make_unique<Linear>(asker.model(), options.train, reading, context);
+    linear = std::make_unique<Linear>(asker.model(), options.train, reading, context,
+                                      training("a linear model", observer));
   }
   GroupedRows rows(encoding, sources, reading, context, observer);
   if (!rows.has(target)) {
@@ -351,7 +326,7 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
   std::optional<NameRankings> rankings;
   std::optional<NumberGuesses> guesses;
   std::optional<ClassGuesses> classes;
-  if (ranked) rankings.emplace(asker, target, skip_gram.get());
+  if (ranked) rankings.emplace(asker, target, own && !choice, skip_gram.get());
   if (choice) classes.emplace(asker, target, linear.get());
   if (!named) guesses.emplace(asker, target, linear.get());
   Leaks leaks(encoding);

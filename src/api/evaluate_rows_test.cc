@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "api/skip_gram.h"
 #include "api/test_models.h"
 #include "kith/evaluate.h"
 
@@ -102,6 +103,22 @@ TEST(EvaluateRows, WithTheTableOfTrainingSkipGramIsMeasuredToo) {
   io_error([] { report_of({.target = "country", .train = "/nonexistent.csv"}); });
 }
 
+// What takes long is told, share by share, and comparing takes no longer than a pass or so many
+// pairs.
+TEST(EvaluateRows, TheTrainingOfAComparisonIsToldAndBounded) {
+  Events events;
+  evaluate(places(), {new_places()}, {.target = "country", .train = places_file()}, {},
+           two_threads(), &events);
+  ASSERT_FALSE(events.attempts.empty());
+  EXPECT_EQ(events.attempts.front().text, "training skip-gram, for comparison");
+  EXPECT_LT(events.attempts.front().share, 1);
+  EXPECT_EQ(events.attempts.back().share, 1);
+  EXPECT_EQ(SkipGram::epochs(0), 30);
+  EXPECT_EQ(SkipGram::epochs(4'000'000), 30);
+  EXPECT_EQ(SkipGram::epochs(60'000'000), 2);
+  EXPECT_EQ(SkipGram::epochs(5'000'000'000), 1);
+}
+
 TEST(EvaluateRows, TextsThatHoldTheAnswerAreTold) {
   const Report clean = report_of({.target = "country"});
   EXPECT_TRUE(clean.shares.empty());
@@ -121,6 +138,25 @@ TEST(EvaluateRows, TextsThatHoldTheAnswerAreTold) {
                        "word"));
   // Not if the text is not given.
   EXPECT_TRUE(report_of({.target = "country", .given = "city"}, leaky).shares.empty());
+}
+
+// Names that are common words stand in the texts of other rows as often.
+TEST(EvaluateRows, CommonWordsAreNoLeak) {
+  const TestFolder folder;
+  const auto shares = [&](bool common) {
+    std::string csv = "city,country,notes\n";
+    for (int i = 0; i < 60; ++i) {
+      const bool italy = i % 3 > 0;  // so that one class is the usual one
+      const char* const said = common  ? "italy beats peru"
+                               : italy ? "a town in italy"
+                                       : "a town in peru";
+      csv += fmt::format("Rome,{},{}\n", italy ? "Italy" : "Peru", said);
+    }
+    return report_of({.target = "country"}, folder.write("notes.csv", csv)).shares;
+  };
+  EXPECT_TRUE(shares(true).empty());
+  ASSERT_EQ(shares(false).size(), 1u);
+  EXPECT_DOUBLE_EQ(shares(false)[0].second, 1);
 }
 
 // Nor as part of another word; and numbers too.
@@ -160,6 +196,18 @@ Report report_of_pairs(const std::string& target, const std::string& ignored,
                        text("types", fmt::format("{}=ignore,sum={}", ignored,
                                                  ignored == "sum" ? "ignore" : "number"))}));
   return evaluate(model, {new_pairs()}, options, {}, two_threads()).front();
+}
+
+// A set that it learned to fill: how sure it is is compared with what comes true, as of classes.
+TEST(EvaluateTarget, OfASetSaysHowSureItMayBe) {
+  const Model& model = shared_model(
+      "tags",
+      request("feat2vec", places_file(), "", quick_places() + Settings{text("target", "tags")}));
+  const Report r = evaluate(model, {new_places()}, {}, {}, two_threads()).front();
+  ASSERT_TRUE(r.at("calibration_error"));
+  EXPECT_LT(*r.at("calibration_error"), 0.25);
+  EXPECT_FALSE(r.at("popularity", "calibration_error"));
+  EXPECT_FALSE(report_of({.target = "tags"}).at("calibration_error"));  // not its target
 }
 
 TEST(EvaluateTarget, OfTwoValuesByItsProbabilitiesBesideALinearModel) {

@@ -3,6 +3,7 @@
 // Skip-gram on the rows of a table as sentences, every pair of values a pair of words: what one
 // would otherwise reach for, measured beside a model of tables.
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,17 +30,21 @@ class RowWords {
 
 class SkipGram {
  public:
-  // Trained on the rows of a source, with vectors of so many numbers.
-  SkipGram(const Encoding& encoding, size_t dim, const std::string& source,
-           std::span<const Setting> reading, const Context& context);
-  // How well each value of a group fits these words: by the input vectors of what is given with the
-  // output vectors of the values.
-  std::vector<float> scores(std::span<const std::string> given, const RowWords& words, size_t group,
-                            const Names& values) const;
+  // Trained on the rows of a source, with vectors of so many numbers, to score the values of a
+  // group. `tell` hears which share of that is done.
+  SkipGram(const Encoding& encoding, size_t dim, size_t group, const std::string& source,
+           std::span<const Setting> reading, const Context& context,
+           const std::function<void(double)>& tell);
+  // How well each value of the group fits these words: by the input vectors of what is given with
+  // the output vectors of the values.
+  std::vector<float> scores(std::span<const std::string> given) const;
+
+  // Passes over so many pairs of values: a comparison must not take longer than the model.
+  static int64_t epochs(uint64_t pairs);
 
  private:
   std::unique_ptr<ModelBase> model_;
-  Matrix input_, output_;
+  Matrix input_, values_;  // `values_`: the output vectors, in the order of the group's names
   const Names* names_ = nullptr;
 };
 

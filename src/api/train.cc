@@ -123,9 +123,11 @@ void tell_of_better_epoch(ModelBase& model, Observer& observer) {
     record = at;
   }
   observer.on(
-      Note{Note::Level::kHint, fmt::format("the held-out loss was lowest after epoch {} ({}; now "
-                                           "{}): --early-stop {} would keep that epoch",
-                                           best - losses.begin(), then, now, patience)});
+      Note{Note::Level::kHint,
+           fmt::format("the held-out loss was lowest after epoch {} ({}; now {}), and --early-stop "
+                       "{} would keep that epoch; other measures may be better now: compare them "
+                       "with eval",
+                       best - losses.begin(), then, now, patience)});
 }
 
 // Trains and saves; true if it came to its end.
@@ -199,7 +201,7 @@ Trained train(Plan planned, Context& context, Observer* observer) {
   Trained out;
   out.model = plan.info->name;
   out.output = plan.options.output;
-  out.unit = data->kind().unit;
+  out.unit = data->profile().unit;
   out.example = data->example();
   out.rates = dynamic_cast<const Ranks*>(plan.model.get()) != nullptr;
   out.size = data->size();

@@ -28,7 +28,9 @@ void TrainingReport::update(const Progress& p) {
   out.epoch_done = p.epoch_done;
   out.loss = loss_;
   out.lr = p.lr;
-  if (p.kept || !p.refit) out.held_out = held_out_;
+  // An epoch that closes without it says that nothing is held out any more.
+  if (p.epoch_done) measured_ = p.held_out.has_value();
+  if (p.kept || (measured_ && !p.refit)) out.held_out = held_out_;
   out.per_second = per_second();
   if (out.per_second > 0) {
     const double left = static_cast<double>(p.total - std::min(p.done, p.total)) /

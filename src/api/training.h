@@ -12,6 +12,10 @@
 
 namespace kith {
 
+inline double share_done(const Progress& p) {
+  return static_cast<double>(p.done) / static_cast<double>(p.total > 0 ? p.total : 1);
+}
+
 class TrainingReport {
  public:
   // `size`: units per epoch. The clock of a run that goes on starts with its first report, since
@@ -39,6 +43,7 @@ class TrainingReport {
   uint64_t work_ = 0;  // units done by this run, those that were lost again included
   double loss_ = 0;
   std::optional<double> held_out_;
+  bool measured_ = true;
 };
 
 }  // namespace kith

@@ -59,6 +59,18 @@ double AllErrors::r2() const {
 }
 double AllErrors::median() const { return middle_of(sizes_); }
 
+void Calibration::add(double p, bool right) {
+  Bin& bin = bins_[std::min(kBins - 1, static_cast<size_t>(p * kBins))];
+  ++n_;
+  bin.right += right;
+  bin.p += p;
+}
+double Calibration::error() const {
+  double sum = 0;
+  for (const Bin& b : bins_) sum += std::abs(static_cast<double>(b.right) - b.p);
+  return per(sum, n_);
+}
+
 void Classes::add(std::span<const double> p, uint32_t truth) {
   const auto guess = static_cast<size_t>(std::ranges::max_element(p) - p.begin());
   ++n_;
@@ -68,10 +80,7 @@ void Classes::add(std::span<const double> p, uint32_t truth) {
   of_[truth].both += guess == truth;
   if (!counts_.empty()) ++counts_[truth * values_ + guess];
   surprise_ -= std::log(std::max(p[truth], 1e-15));
-  Bin& bin = bins_[std::min(kBins - 1, static_cast<size_t>(p[guess] * kBins))];
-  ++bin.n;
-  bin.right += guess == truth;
-  bin.p += p[guess];
+  calibration_.add(p[guess], guess == truth);
   if (values_ == 2) of_first_[truth == 0 ? 0 : 1].push_back(p[0]);
 }
 double Classes::accuracy() const { return per(static_cast<double>(right_), n_); }
@@ -85,11 +94,6 @@ double Classes::macro_f1() const {
     ++values;
   }
   return per(sum, values);
-}
-double Classes::calibration_error() const {
-  double sum = 0;
-  for (const Bin& b : bins_) sum += std::abs(static_cast<double>(b.right) - b.p);
-  return per(sum, n_);
 }
 double Classes::auc() const {
   const auto& [yes, no] = of_first_;

@@ -34,12 +34,29 @@ class AllErrors : public Errors {
   double mean_ = 0, spread_ = 0;  // of the truth; spread_: its squares about the mean, summed
 };
 
+// How far what is said to be likely is from what comes true:
+//
+//   error = sum over ten bins b of p of share of b * |share of b that was right - mean p in b|
+class Calibration {
+ public:
+  void add(double p, bool right);
+  double error() const;
+
+ private:
+  static constexpr size_t kBins = 10;
+  struct Bin {
+    uint64_t right = 0;
+    double p = 0;
+  };
+  Bin bins_[kBins];
+  uint64_t n_ = 0;
+};
+
 // Of guesses at one of so many values, each with its probability. With p_v that of value v:
 //
 //   accuracy = share where the likeliest is the truth     log_loss = mean of -log p_truth
 //   macro_f1 = mean over the values that were true or guessed of 2 TP / (2 TP + FP + FN)
-//   calibration_error = sum over ten bins b of the likeliest's p of
-//                       share of b * |share of b that was right - mean p in b|
+//   calibration_error = that of the likeliest's p
 //   auc (two values) = chance that p of the one is higher where it is true; ties count half
 class Classes {
  public:
@@ -51,24 +68,19 @@ class Classes {
   double accuracy() const;
   double log_loss() const;
   double macro_f1() const;
-  double calibration_error() const;
+  double calibration_error() const { return calibration_.error(); }
   double auc() const;  // NaN unless both of two values were true
   // How often a value (of few) was taken for another.
   uint64_t count(size_t truth, size_t guess) const { return counts_[truth * values_ + guess]; }
 
  private:
-  static constexpr size_t kBins = 10;
-  struct Bin {
-    uint64_t n = 0, right = 0;
-    double p = 0;
-  };
   struct Of {
     uint64_t truth = 0, guess = 0, both = 0;
   };
   size_t values_;
   std::vector<Of> of_;            // by value
   std::vector<uint64_t> counts_;  // by truth and guess
-  Bin bins_[kBins];
+  Calibration calibration_;
   double surprise_ = 0;
   uint64_t n_ = 0, right_ = 0;
   std::vector<double> of_first_[2];  // p of the first of two values, where it is true and not

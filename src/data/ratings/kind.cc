@@ -58,7 +58,7 @@ class ReadRatings final : public DataReader {
     if (!wishes.features) {
       throw fault(ErrorKind::kUsage,
                   "this model learns from the ratings alone; leave --{} out, or choose a model "
-                  "that has --columns: als or bmf",
+                  "that has the setting --columns",
                   use_.user_table.empty() ? "item-table" : "user-table");
     }
     const auto of = [&](const std::string& table, const char* what, const Names& rows,
@@ -118,11 +118,21 @@ std::map<std::string, std::string> Ratings::metadata() const {
 
 std::string Ratings::example() const { return std::string(users_[0]); }
 
+namespace {
+
+std::string held_out_text(uint64_t count, bool implicit) {
+  if (count == 0) return "none held out to score the model";
+  return fmt::format("{} held out to score the model by {}", grouped(count),
+                     implicit ? "their rank (0 is best, 1 worst)" : "RMSE");
+}
+
+}  // namespace
+
 Profile Ratings::profile() const {
   const RatingsProfile& p = profile_;
   Profile out;
   out.data = kind().name;
-  out.unit = kind().unit;
+  out.unit = implicit_ ? "interaction" : kind().unit;
   out.size = train_->size();
   out.held_out = p.held_out;
   out.bytes = p.bytes;
@@ -130,15 +140,13 @@ Profile Ratings::profile() const {
   const double pairs = static_cast<double>(users_.size()) * static_cast<double>(items_.size());
   const bool values = !implicit_ || !p.rating_column.empty();
   out.summary =
-      fmt::format("{} of {} by {}; {}{} of all pairs are known; {} held out to score the model{}",
+      fmt::format("{} of {} by {}; {}{} of all pairs are known{}",
                   count_of(all, implicit_ ? "interaction" : "rating"),
                   count_of(items_.size(), "item"), count_of(users_.size(), "user"),
                   values ? fmt::format("mean {:.3g}, from {:g} to {:g}; ", mean_, low_, high_) : "",
                   in_percent(static_cast<double>(all) / std::max(pairs, 1.0)),
-                  p.held_out ? grouped(p.held_out) : "none",
-                  !p.held_out ? ""
-                  : implicit_ ? " by their rank (0 is best, 1 worst)"
-                              : " by RMSE");
+                  // Without it though it is wanted: whoever reads them splits them.
+                  !p.held_out && holdout() > 0 ? "" : "; " + held_out_text(p.held_out, implicit_));
   const auto note = [&](std::string text) {
     out.notes.push_back({Note::Level::kNote, std::move(text)});
   };

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel against the closed form in double, the theory of the sources, and the promises.
 
+#include <sys/time.h>
+
+#include <csignal>
+
 #include "models/als/kernel.h"
 #include "models/als/model.h"
 #include "models/ratings/test_ratings.h"
@@ -517,6 +521,60 @@ TEST(Als, ACheckpointOfOtherColumnsDoesNotGoOn) {
   model.train(planted.ratings(true), job);
   Als more = test::through_file(model, "als", true);
   message_of(ErrorKind::kInput, [&] { test::train(more, planted.ratings(false)); });
+}
+
+// Cancels a job after so many microseconds, by a signal: wherever the only thread is then.
+class CancelsLater {
+ public:
+  CancelsLater(Job& job, int64_t microseconds) {
+    target() = &job;
+    before_ = std::signal(SIGALRM, [](int) { target()->cancel(); });
+    set(microseconds);
+  }
+  ~CancelsLater() {
+    set(0);
+    std::signal(SIGALRM, before_);
+  }
+
+ private:
+  static Job*& target() {
+    static Job* job = nullptr;
+    return job;
+  }
+  static void set(int64_t microseconds) {
+    const itimerval once{{0, 0}, {microseconds / 1000000, microseconds % 1000000}};
+    setitimer(ITIMER_REAL, &once, nullptr);
+  }
+  void (*before_)(int);
+};
+
+// Also between learning what is known of the rows and using it: half a sweep that has not begun
+// begins again from where it was.
+TEST(Als, ACancelAtAnyMomentGoesBackToTheLastSafePoint) {
+  test::Grouped planted{.users = 60, .items = 40};
+  const Ratings ratings = planted.ratings(true);
+  const Config config{.dim = 3, .epochs = 4, .early_stop = 0};
+  Als whole;
+  whole.config() = config;
+  test::train(whole, ratings);
+  int stopped = 0, ended = 0;
+  for (int64_t delay = 100; ended < 3 && stopped < 1000; delay += 10) {
+    Als model;
+    model.config() = config;
+    Job job;
+    bool done = false;
+    {
+      const CancelsLater later(job, delay);
+      done = model.train(ratings, job);
+    }
+    ended += done;
+    if (done) continue;
+    ++stopped;
+    Als resumed = test::through_file(model, "als", true);
+    test::train(resumed, ratings);
+    test::expect_same(whole, resumed, fmt::format("cancelled after {} us", delay));
+  }
+  EXPECT_GT(stopped, 0);
 }
 
 }  // namespace

@@ -121,6 +121,15 @@ double surprise(std::span<const float> z, size_t truth, double k) {
   return std::log(sum) - k * (z[truth] - highest);
 }
 
+// Of a cell that holds several values: whether the likeliest is one of them, as one is told it.
+double doubt(std::span<const float> z, bool right, double k) {
+  const double highest = *std::ranges::max_element(z);
+  double sum = 0;
+  for (const float x : z) sum += std::exp(k * (x - highest));
+  constexpr double kLeast = 1e-12;
+  return -std::log(std::max(kLeast, right ? 1 / sum : 1 - 1 / sum));
+}
+
 }  // namespace
 
 void Feat2Vec::calibrate(const Table& table, const Context& context) {
@@ -129,17 +138,28 @@ void Feat2Vec::calibrate(const Table& table, const Context& context) {
   if (t == Encoding::npos || !encoding_.groups[t].named()) return;
   if (scores_target() && *used_.loss != Loss::kLogistic) return;
   const Entities& e = table.entities(t);
-  const Names& names = encoding_.spaces[encoding_.groups[t].space].names;
-  if (!e.offsets.empty() || names.size() < 2) return;  // a cell is no one value
+  const Group& group = encoding_.groups[t];
+  const Names& names = encoding_.spaces[group.space].names;
+  if (names.size() < 2) return;
+  const bool several =
+      group.column.type == ColumnType::kSet || group.column.type == ColumnType::kText;
   const uint64_t rows = std::min(table.held_out(), kMostScores / names.size());
   const Matrix all = scores_target() ? Matrix() : values(t);
   Matrix scores(rows, names.size());
-  std::vector<uint32_t> truth;
+  std::vector<uint32_t> truth;  // the value; of several, whether the likeliest is one of them
+  std::vector<uint32_t> members;
   SeenRow seen;
   for (uint64_t r = 0; r < rows; ++r) {
     if (r % 256 == 0) context.check();
     const auto row = table.held_out_row(r);
     if (row[t] == kNoEntity) continue;
+    members.clear();
+    Feature one{};
+    for (const Feature& f : e.bag(row[t], one)) {
+      const uint64_t name = f.row - encoding_.base(group.space);
+      if (name < names.size()) members.push_back(static_cast<uint32_t>(name));
+    }
+    if (members.empty()) continue;
     see_entities(table, row, seen);
     const auto z = scores.row(truth.size());
     if (scores_target()) {
@@ -150,13 +170,16 @@ void Feat2Vec::calibrate(const Table& table, const Context& context) {
         z[v] = std::inner_product(c.begin(), c.end(), all.row(v).begin(), 0.0f);
       }
     }
-    truth.push_back(row[t]);
+    const auto best = std::ranges::max_element(z.first(names.size())) - z.begin();
+    truth.push_back(several ? std::ranges::count(members, best) > 0 : members.front());
   }
   // A little is known beforehand, which matters where few rows are held out.
   const auto loss = [&](double log_k) {
     double sum = log_k * log_k / 2;
     for (size_t i = 0; i < truth.size(); ++i) {
-      sum += surprise(scores.row(i).first(names.size()), truth[i], std::exp(log_k));
+      const auto z = scores.row(i).first(names.size());
+      sum += several ? doubt(z, truth[i] == 1, std::exp(log_k))
+                     : surprise(z, truth[i], std::exp(log_k));
     }
     return sum;
   };

@@ -161,6 +161,50 @@ TEST(Target, ProbabilitiesAreAsSharpAsWhatIsHeldOutAllows) {
   }
 }
 
+// Of a cell with several values: how sure it is of the likeliest is how often that is one of them.
+TEST(Target, ASetIsAsSureOfItsLikeliestValueAsThatComesTrue) {
+  const auto noisy = [](int a, int, auto& rng) {
+    const auto any = [&] { return static_cast<int>(rng() % 8); };
+    return fmt::format("y{}|y{}", rng() % 10 < 5 ? a % 8 : any(), any());
+  };
+  const char* const schema = R"({"columns": [{"name": "a", "type": "category"},
+    {"name": "b", "type": "category"}, {"name": "y", "type": "set", "separator": "|"}]})";
+  const Table table = reference::table_of(rows_of(3000, 300, noisy), schema, 600);
+  Feat2Vec model;
+  model.config() = with_target("y");
+  model.config().dim = 16;
+  model.config().epochs = 30;
+  model.config().early_stop = 0;  // so that it overfits, and is far too sure
+  train(model, table);
+  double said = 0, right = 0, as_it_is = 0, sharper = 0, softer = 0;
+  for (uint64_t r = 0; r < table.held_out(); ++r) {
+    const auto row = table.held_out_row(r);
+    const std::string a(model.encoding().spaces[0].names[row[0]]);
+    const std::string b(model.encoding().spaces[1].names[row[1]]);
+    const auto p = chances(model, see(model, {Cell(a), Cell(b), std::nullopt}), 2);
+    const auto best = std::ranges::max_element(p);
+    Feature one{};
+    const bool is_one =
+        std::ranges::any_of(table.entities(2).bag(row[2], one), [&](const Feature& f) {
+          return f.row - model.encoding().base(2) == static_cast<uint64_t>(best - p.begin());
+        });
+    const auto surprise = [&](double k) {
+      double total = 0;
+      for (const double x : p) total += std::pow(x, k);
+      const double sure = std::pow(*best, k) / total;
+      return -std::log(is_one ? sure : 1 - sure);
+    };
+    said += *best;
+    right += is_one;
+    as_it_is += surprise(1);
+    sharper += surprise(1.2);
+    softer += surprise(0.8);
+  }
+  EXPECT_LT(as_it_is, sharper);
+  EXPECT_LT(as_it_is, softer);
+  EXPECT_NEAR(said / right, 1, 0.15);  // one number cannot be right for all of them
+}
+
 TEST(Target, ANumberStaysWithinWhatWasSeen) {
   // The highest of both columns never stand together: their sum would be 8.
   std::string csv = "a,b,y\n";

@@ -32,8 +32,10 @@ void Word2Vec::initialise(uint64_t seed, size_t from) {
   const float scale = 1.0f / static_cast<float>(input_.cols());
   for (size_t r = from; r < input_.rows(); ++r) {
     Rng rng(seed, r);
+    // The padding, too: what a run that went out of bounds left there would spoil the next one.
+    std::fill_n(input_.view().row(r), input_.stride(), 0.0f);
     for (float& x : input_.row(r)) x = (rng.uniform() - 0.5f) * scale;
-    std::ranges::fill(output_.row(r), 0.0f);
+    std::fill_n(output_.view().row(r), output_.stride(), 0.0f);
     input_energy_[r] = output_energy_[r] = 1;
   }
 }
