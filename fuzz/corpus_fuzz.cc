@@ -49,7 +49,7 @@ void check_corpus(std::span<const char> text, const CorpusOptions& options) {
   close(fd);
   try {
     const Corpus corpus = Corpus::read({path}, options, folder);
-    std::vector<WordId> stream(corpus.size());
+    std::vector<WordId> stream(corpus.length());
     corpus.read(0, stream);
     uint64_t words = 0;
     for (const auto ids : {std::span<const WordId>(stream), corpus.held_out()}) {
