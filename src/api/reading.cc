@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/reading.h"
 
+#include <malloc.h>
+
 #include <utility>
 
 #include "api/plan.h"
@@ -32,7 +34,12 @@ std::unique_ptr<Dataset> read_watched(DataReader& reader, ReadRequest request,
     limit.check(now > before + kBuffers ? now - before - kBuffers : 0, "reading", kind);
     if (observer) observer->on(Reading{bytes, watch.seconds(), share});
   };
-  return reader.read(request);
+  std::unique_ptr<Dataset> out = reader.read(request);
+#ifdef __GLIBC__
+  // What reading took and gave up goes back to the system now: training estimates without it.
+  malloc_trim(0);
+#endif
+  return out;
 }
 
 std::unique_ptr<Dataset> read_for(const DataKind& kind, const std::vector<std::string>& sources,
