@@ -58,7 +58,7 @@ class ReadRatings final : public DataReader {
     if (!wishes.features) {
       throw fault(ErrorKind::kUsage,
                   "this model learns from the ratings alone; leave --{} out, or choose a model "
-                  "that has --columns: als or bmf",
+                  "that has --columns: als, bmf or mf",
                   use_.user_table.empty() ? "item-table" : "user-table");
     }
     const auto of = [&](const std::string& table, const char* what, const Names& rows,
