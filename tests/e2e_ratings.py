@@ -32,7 +32,7 @@ class Columns(kith.TestCase):
         return content[8 + int.from_bytes(content[:8], "little"):], result.err
 
     def test_columns_of_ratings_and_tables_of_users(self):
-        for model in ("als", "bmf"):
+        for model in ("als", "bmf", "mf"):
             usual, said = self.trained(model, "a.kith")
             self.assertIn("also learned from, about items: genre (category)", said)
             self.assertIn("not used: mood, which is not the same in all ratings of a user", said)
@@ -43,17 +43,29 @@ class Columns(kith.TestCase):
             self.assertNotEqual(usual, more)
 
     def test_what_is_known_goes_along_with_new_ratings(self):
-        self.trained("als", "a.kith", "--user-table", self.users)
         new = self.write("new.csv", "user,film,rating\nnew,f1,5\nu1,fresh,4\n")
-        self.ok("update", self.path("a.kith"), new, "-o", self.path("b.kith"))
-        self.assertTrue(self.ok("recommend", self.path("b.kith"), "new").out)
-        self.ok("update", self.path("b.kith"), new, "-o", self.path("c.kith"))
+        for model in ("als", "mf"):
+            self.trained(model, "a.kith", "--user-table", self.users)
+            self.ok("update", self.path("a.kith"), new, "-o", self.path("b.kith"))
+            self.assertTrue(self.ok("recommend", self.path("b.kith"), "new").out)
+            self.ok("update", self.path("b.kith"), new, "-o", self.path("c.kith"))
+
+    def test_interactions_are_ranked_without_columns_unless_they_are_asked_for(self):
+        usual, said = self.trained("mf", "a.kith", "--rating", "none")
+        self.assertIn("known besides, about items: genre (category)", said)
+        self.assertIn("interactions are ranked without what other columns say", said)
+        without, said = self.trained("mf", "b.kith", "--rating", "none", "--no-columns")
+        self.assertNotIn("other columns say", said)
+        self.assertEqual(usual, without)
+        more, said = self.trained("mf", "b.kith", "--rating", "none", "--columns")
+        self.assertNotIn("other columns say", said)
+        self.assertNotEqual(usual, more)
 
     def test_tables_that_do_not_fit(self):
         other = self.write("other.csv", "user,town\nx1,t1\nx2,t2\n")
         self.refused("train", "als", self.ratings, "--user-table", other, says=(
             "other.csv: its column user has no user of the ratings, such as u0",))
-        self.refused("train", "mf", self.ratings, "--user-table", self.users, code=kith.BAD_USAGE,
+        self.refused("train", "nmf", self.ratings, "--user-table", self.users, code=kith.BAD_USAGE,
                      says="learns from the ratings alone; leave --user-table out")
         self.refused("train", "als", self.ratings, "--item-table", self.path("none.csv"),
                      says="none.csv")

@@ -156,6 +156,12 @@ inline std::vector<Case> cases() {
       {"mf", "bias-penalty", kChanges},
       {"mf", "bias-penalty", kChanges, kSeen},
       {"mf", "bias-penalty", kChanges, {flag("adapt", false)}},
+      {"mf", "choices", kChanges, {}, {false}},
+      {"mf", "choices", kChanges, kSeen, {true}},
+      {"mf", "columns", kChanges, {}, {false}},
+      {"mf", "columns", kChanges, kSeen, {true}},
+      {"mf", "user-table", kChanges, {}, {str(kAbout)}},
+      {"mf", "item-table", kChanges, {}, {str(kAbout)}},
 
       {"nmf", "early-stop", kChanges, kLong + kFree, {int64_t{0}}},
       {"nmf", "biases", kChanges},
@@ -185,8 +191,6 @@ inline std::vector<Case> cases() {
       {"bmf", "item-table", kChanges, {}, {str(kAbout)}},
 
       // These learn from ratings alone.
-      {"mf", "user-table", kRefused, {}, {str(kAbout)}},
-      {"mf", "item-table", kRefused, {}, {str(kAbout)}},
       {"nmf", "user-table", kRefused, {}, {str(kAbout)}},
       {"nmf", "item-table", kRefused, {}, {str(kAbout)}},
       {"svp", "user-table", kRefused, {}, {str(kAbout)}},

@@ -245,8 +245,11 @@ class OtherColumns {
     const auto note = [&](std::string text) {
       notes.push_back({Note::Level::kNote, std::move(text)});
     };
-    if (users.columns() > 0) note("also learned from, about users: " + listed(users.described()));
-    if (items.columns() > 0) note("also learned from, about items: " + listed(items.described()));
+    // Of interactions it is for the model to say.
+    const std::string known =
+        ratings.implicit() ? "known besides, about " : "also learned from, about ";
+    if (users.columns() > 0) note(known + "users: " + listed(users.described()));
+    if (items.columns() > 0) note(known + "items: " + listed(items.described()));
     if (!unused.empty()) {
       note(fmt::format("not used: {}{}; {}", listed(unused),
                        wanted_

@@ -7,7 +7,7 @@
 
 #include "models/als/kernel.h"
 #include "models/als/model.h"
-#include "models/ratings/test_ratings.h"
+#include "models/ratings/test_known.h"
 #include "train/svd.h"
 
 namespace kith::als {
@@ -465,35 +465,11 @@ TEST(Als, NewRatingsMoveTheirUserAlone) {
 }
 
 TEST(Als, ColumnsTellOfRowsWithFewRatingsOrNone) {
-  test::Grouped planted;
-  const auto trained = [&](bool columns) {
-    auto model = std::make_unique<Als>();
-    model->config().dim = 4;
-    model->config().columns = columns;
-    test::train(*model, planted.ratings(true));
-    return model;
-  };
-  const auto with = trained(true), without = trained(false);
-  EXPECT_LT(test::rmse(*with, planted.rest), 0.8 * test::rmse(*without, planted.rest));
-  std::vector<Rating> unrated;
-  for (const Rating& r : planted.rest) {
-    if (r.item + planted.groups >= planted.items) unrated.push_back(r);
-  }
-  EXPECT_LT(test::rmse(*with, unrated), 0.8 * test::rmse(*without, unrated));
+  test::expect_columns_tell<Als>([](Als& m) { m.config().dim = 4; }, 0.8);
 }
 
 TEST(Als, WhoRatedWhatTells) {
-  test::Choosy choosy;
-  const Ratings ratings = choosy.ratings();
-  const auto error = [&](std::optional<bool> choices) {
-    Als model;
-    model.config().dim = 4;
-    model.config().choices = choices;
-    test::train(model, ratings);
-    return test::rmse(model, choosy.rest);
-  };
-  EXPECT_LT(error(true), 0.98 * error(false));
-  EXPECT_EQ(error(std::nullopt), error(true));
+  test::expect_choices_tell<Als>([](Als& m) { m.config().dim = 4; });
 }
 
 TEST(Als, WhatIsKnownOfRowsKeepsThePromises) {
@@ -512,16 +488,7 @@ TEST(Als, FoldingInKnowsWhatTheChoicesSay) {
   test::expect_folds_in(model, 0.05);
 }
 
-TEST(Als, ACheckpointOfOtherColumnsDoesNotGoOn) {
-  test::Grouped planted{.users = 60, .items = 40};
-  Als model;
-  model.config() = {.dim = 2, .epochs = 12};
-  Job job;
-  job.on_progress = [&](const Progress&) { job.cancel(); };
-  model.train(planted.ratings(true), job);
-  Als more = test::through_file(model, "als", true);
-  message_of(ErrorKind::kInput, [&] { test::train(more, planted.ratings(false)); });
-}
+TEST(Als, ACheckpointOfOtherColumnsDoesNotGoOn) { test::expect_the_same_columns<Als>("als"); }
 
 // Cancels a job after so many microseconds, by a signal: wherever the only thread is then.
 class CancelsLater {

@@ -45,10 +45,13 @@ class AlsTrainer final : public RatingsTrainer {
         by_item_(transposed(ratings_.train())),
         user_cuts_(cut_rows(ratings_.train(), shard_size(model.f_.dim))),
         item_cuts_(cut_rows(by_item_, shard_size(model.f_.dim))),
-        users_(known_of(Axis::kUser, ratings_.train(), by_item_)),
-        items_(known_of(Axis::kItem, by_item_, ratings_.train())) {
+        users_(known_of(Axis::kUser)),
+        items_(known_of(Axis::kItem)) {
     for (int t = 0; t < job.threads(); ++t) scratch_.emplace_back(m_.f_.dim, block());
-    for (const Axis axis : {Axis::kUser, Axis::kItem}) start_means(axis);
+    for (const Axis axis : {Axis::kUser, Axis::kItem}) {
+      const MeansFit& fit = (axis == Axis::kUser ? users_ : items_).fit;
+      begin(fit, state().block == 0, m_.f_.dim + 2, m_.known_.of(axis));
+    }
   }
 
   uint64_t blocks() const override { return user_blocks() + item_cuts_.size() - 1; }
@@ -68,11 +71,11 @@ class AlsTrainer final : public RatingsTrainer {
       side.gram = std::as_const(gram).view();
     }
     const double strength = searches_ ? m_.search(blocks.epoch) : m_.strength();
-    const Matrix before = first == 0 ? m_.means_of(axis).effects.copy() : Matrix();
+    const Matrix before = first == 0 ? m_.known_.of(axis).effects.copy() : Matrix();
     try {
       learn_means(axis, first == 0);
     } catch (...) {  // cancelled on the way: a run that goes on learns them from where they were
-      if (first == 0) m_.means_of(axis).effects = before.copy();
+      if (first == 0) m_.known_.of(axis).effects = before.copy();
       throw;
     }
     const Matrix& means = axis == Axis::kUser ? users_.means : items_.means;
@@ -95,7 +98,7 @@ class AlsTrainer final : public RatingsTrainer {
                                                    : solve_blocks(side, tasks, scratch_[worker]);
     });
     if (done == 0 && first == 0) {  // this half will begin again
-      m_.means_of(axis).effects = before.copy();
+      m_.known_.of(axis).effects = before.copy();
     }
     // The error of an epoch is that of its end.
     for (size_t b = 0; b < done && axis == Axis::kItem; ++b) {
@@ -116,27 +119,18 @@ class AlsTrainer final : public RatingsTrainer {
     MeansFit fit;
     Matrix means;  // what the penalties draw the rows to; made when it is wanted
   };
-  Known known_of(Axis axis, const Sparse& rows, const Sparse& by_other) const {
+  Known known_of(Axis axis) const {
+    const Sparse& rows = axis == Axis::kUser ? ratings_.train() : by_item_;
     std::vector<float> weights(rows.rows());
     for (uint32_t r = 0; r < rows.rows(); ++r) {
       weights[r] = static_cast<float>(m_.penalty(1, axis, rows.row(r).size()));
     }
-    FeatureRows features(m_.columns_of(axis, ratings_), rows, by_other, m_.choices(m_.f_.implicit));
-    return {MeansFit(std::move(features), std::move(weights)), {}};
-  }
-  void start_means(Axis axis) {
-    const MeansFit& fit = (axis == Axis::kUser ? users_ : items_).fit;
-    RowMeans& means = m_.means_of(axis);
-    if (state().block == 0) fit.start(means, m_.f_.dim + 2);
-    if (means.features.value_or(0) == fit.features()) return;
-    throw fault(ErrorKind::kInput,
-                "the checkpoint is of a run with other columns of users or items; resume with the "
-                "same");
+    return {fit_of(axis, ratings_, by_item_, m_.what(m_.f_.implicit), std::move(weights)), {}};
   }
   // At the start of its half of a sweep, what is known of an axis is learned from its rows.
   void learn_means(Axis axis, bool start) {
     Known& known = axis == Axis::kUser ? users_ : items_;
-    RowMeans& means = m_.means_of(axis);
+    RowMeans& means = m_.known_.of(axis);
     if (known.fit.features() == 0) return;
     if (start) {
       known.fit.fit(m_.f_.rows(axis), m_.f_.one(axis), m_.config_.column_penalty, job_.context(),
@@ -311,18 +305,13 @@ double Als::penalty(double strength, Axis axis, uint64_t n) const {
 RowProblem Als::row_problem(Axis axis, const Folding& row) const {
   RowProblem out{};
   const size_t n = row.ratings.size();
-  out.mean = means_of(axis).of(row.ratings, row.number);
+  out.mean = known_.of(axis).of(row.ratings, row.number);
   out.biases = has_bias(config_, f_.implicit, axis);
   out.penalty = penalty(strength(), axis, n);
   out.bias_penalty = bias_penalty(axis);
   out.unobserved = f_.implicit ? config_.unobserved : 0;
   if (axis == Axis::kUser) out.one = visitor(n);
   return out;
-}
-
-void Als::grow() {
-  user_means_.grow(f_.users.size(), f_.items.size());
-  item_means_.grow(f_.items.size(), f_.users.size());
 }
 
 double Als::objective() const {
@@ -333,7 +322,7 @@ double Als::objective() const {
   const auto away = [&](Axis axis, size_t r, size_t k) {
     const Sparse& ratings = axis == Axis::kUser ? *f_.seen : by_item;
     const auto number = static_cast<uint32_t>(r);
-    const std::vector<float> mean = means_of(axis).of(ratings.row(number), number);
+    const std::vector<float> mean = known_.of(axis).of(ratings.row(number), number);
     return double{f_.rows(axis).row(r)[k]} - (mean.empty() ? 0.0f : mean[k]);
   };
   const auto norm = [&](Axis axis, size_t r) {
@@ -368,26 +357,14 @@ double Als::objective() const {
   return out;
 }
 
-const RowFeatures& Als::columns_of(Axis axis, const Ratings& ratings) const {
-  static const RowFeatures kNone;
-  if (!config_.columns) return kNone;
-  return axis == Axis::kUser ? ratings.user_features() : ratings.item_features();
-}
-
-FeaturesMemory Als::known_memory(Axis axis, const Ratings& ratings) const {
-  uint64_t rows = ratings.users().size(), others = ratings.items().size();
-  if (axis == Axis::kItem) std::swap(rows, others);
-  return memory_of(columns_of(axis, ratings), choices(ratings.implicit()),
-                   {.rows = rows, .others = others, .cols = static_cast<size_t>(config_.dim) + 2});
-}
-
 uint64_t Als::memory(const Ratings& ratings, const Job&) const {
   Als planned;
   planned.f_ = RatingFactors::planned(ratings, static_cast<size_t>(config_.dim));
   uint64_t known = 0, passing = 0;
   for (const Axis axis : {Axis::kUser, Axis::kItem}) {
-    const FeaturesMemory m = known_memory(axis, ratings);
-    if (m.features > 0) planned.means_of(axis).features = m.features;
+    const FeaturesMemory m =
+        memory_of(axis, ratings, what(ratings.implicit()), static_cast<size_t>(config_.dim) + 2);
+    if (m.features > 0) planned.known_.of(axis).features = m.features;
     known += m.kept;
     passing = std::max(passing, m.passing + 2 * m.effects);  // the new B, and the one before
   }
@@ -407,10 +384,7 @@ void Als::visit(Parts& parts) {
   parts.number("als.item_bias_penalty", item_bias_penalty_);
   parts.maybe("als.visits", visits_);
   parts.number("als.penalty", found_, Use::kOptional);
-  for (const Axis axis : {Axis::kUser, Axis::kItem}) {
-    means_of(axis).visit(parts, axis == Axis::kUser ? "known.user" : "known.item",
-                         f_.names(axis).size(), f_.names(other(axis)).size(), f_.dim + 2);
-  }
+  known_.visit(parts, f_);
   for (const double x :
        {noise_, user_bias_penalty_, item_bias_penalty_, visits_.value_or(0), found_}) {
     parts.check(std::isfinite(x) && x >= 0, "the noise or a penalty is not a number of 0 or more");

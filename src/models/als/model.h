@@ -3,8 +3,8 @@
 // Alternating least squares as a model; the equations of a row are in kernel.h.
 
 #include "models/als/config.h"
+#include "models/ratings/known_rows.h"
 #include "models/ratings/model.h"
-#include "models/ratings/row_means.h"
 
 namespace kith::als {
 
@@ -33,7 +33,7 @@ class Als final : public RatingsModel {
   std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
   void finish(const Ratings& ratings, const Job& job) override;
   RowProblem row_problem(Axis axis, const Folding& row) const override;
-  void grow() override;
+  void grow() override { known_.grow(f_); }
 
  private:
   friend class AlsTrainer;
@@ -47,16 +47,12 @@ class Als final : public RatingsModel {
     return axis == Axis::kUser ? user_bias_penalty_ : item_bias_penalty_;
   }
 
-  bool choices(bool implicit) const { return config_.choices.value_or(!implicit); }
-  const RowFeatures& columns_of(Axis axis, const Ratings& ratings) const;
-  FeaturesMemory known_memory(Axis axis, const Ratings& ratings) const;
-  RowMeans& means_of(Axis axis) { return axis == Axis::kUser ? user_means_ : item_means_; }
-  const RowMeans& means_of(Axis axis) const {
-    return axis == Axis::kUser ? user_means_ : item_means_;
+  KnownWhat what(bool implicit) const {
+    return {config_.choices.value_or(!implicit), config_.columns};
   }
 
   Config config_;
-  RowMeans user_means_, item_means_;  // what the penalties draw rows to
+  KnownRows known_;   // what the penalties draw rows to
   double noise_ = 1;  // standard deviation of what biases leave; the unit of the penalty
   double user_bias_penalty_ = 0, item_bias_penalty_ = 0;
   std::optional<double> visits_;  // of a user, the mean; if items have biases of interactions

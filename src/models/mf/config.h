@@ -15,8 +15,12 @@ struct Config {
   std::optional<double> lr{};
   std::optional<Loss> loss{};
   std::optional<double> penalty{};
-  double bias_penalty = 0.02;
+  std::optional<double> frequency{};
+  std::optional<double> bias_penalty{};
   bool biases = true;
+  std::optional<bool> choices{};
+  std::optional<bool> columns{};
+  double column_penalty = 20;
   bool adapt = true;
   std::optional<int> early_stop{};
   bool refit = true;
@@ -41,10 +45,26 @@ struct Config {
           .tuned(0.01, 0.3)
           .automatic("0.08, or 0.02 for bpr")
           .formerly("penalty", -1),
-      field("bias-penalty", &Config::bias_penalty, "strength of L2 regularisation of the biases")
+      field("frequency", &Config::frequency,
+            "the penalty of a row with n ratings grows as n to this power: 1 is the same for each "
+            "rating, 0 the same for all rows")
+          .between(0, 2)
+          .automatic("0.8; 1 for logistic, hinge, kl and bpr"),
+      field("bias-penalty", &Config::bias_penalty,
+            "strength of L2 regularisation of the biases, with each rating")
           .between(0, 1e6)
-          .tuned(0.001, 0.1),
+          .tuned(0.001, 0.1)
+          .automatic("found from the data; 0.02 for logistic, hinge, kl and bpr"),
       field("biases", &Config::biases, "learn a bias for each user and item"),
+      field("choices", &Config::choices,
+            "learn about users and items from who rated what as well, whatever the rating")
+          .automatic("on; off for logistic, hinge, kl and bpr"),
+      field("columns", &Config::columns, "learn from other columns about users and items as well")
+          .automatic("on; off for logistic, hinge, kl and bpr"),
+      field("column-penalty", &Config::column_penalty,
+            "strength of L2 regularisation of what is learned from columns and choices")
+          .between(1e-6, 1e9)
+          .tuned(3, 100),
       field("adapt", &Config::adapt,
             "each user and item has its own step, smaller the more it has moved (AdaGrad)"),
       field("early-stop", &Config::early_stop,

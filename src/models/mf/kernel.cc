@@ -46,6 +46,27 @@ HWY_INLINE void move_both(float* HWY_RESTRICT p, float* HWY_RESTRICT q, size_t w
   }
 }
 
+// The same, with what is not kept of a row taken from what it is drawn to.
+HWY_INLINE void move_drawn(float* HWY_RESTRICT p, float* HWY_RESTRICT q,
+                           const float* HWY_RESTRICT mp, const float* HWY_RESTRICT mq, size_t width,
+                           const Move& move) {
+  const VF va = hn::Set(f32, move.a), vb = hn::Set(f32, move.b);
+  const VF kp = hn::Set(f32, move.keep_p), kq = hn::Set(f32, move.keep_q);
+  VF pp = hn::Zero(f32), qq = hn::Zero(f32);
+  for (size_t i = 0; i < width; i += hn::Lanes(f32)) {
+    const VF x = hn::Load(f32, p + i), y = hn::Load(f32, q + i);
+    const VF mx = hn::Load(f32, mp + i), my = hn::Load(f32, mq + i);
+    const VF x2 = hn::MulAdd(va, y, hn::MulAdd(kp, hn::Sub(x, mx), mx));
+    const VF y2 = hn::MulAdd(vb, x, hn::MulAdd(kq, hn::Sub(y, my), my));
+    hn::Store(x2, f32, p + i);
+    hn::Store(y2, f32, q + i);
+    pp = hn::MulAdd(x2, x2, pp);
+    qq = hn::MulAdd(y2, y2, qq);
+  }
+  p[width + kSquare] = hn::GetLane(hn::SumOfLanes(f32, pp));
+  q[width + kSquare] = hn::GetLane(hn::SumOfLanes(f32, qq));
+}
+
 // The rate of a row after it has met a gradient of this mean square.
 HWY_INLINE float rate_of(const Rates& rates, float& energy, float mean_square) {
   if (!rates.adapt) return rates.lr;
@@ -53,10 +74,13 @@ HWY_INLINE float rate_of(const Rates& rates, float& energy, float mean_square) {
   return rates.lr * rsqrt(energy);
 }
 
+// What a step of this rate keeps of the way from what a row is drawn to.
+HWY_INLINE float kept(float rate, float hold) { return std::max(0.0f, 1 - rate * hold); }
+
 HWY_INLINE void move_bias(const Rates& rates, float* extras, float e) {
   if (!rates.biases) return;
-  const float rate = rate_of(rates, extras[kBiasEnergy], e * e);
-  extras[kBias] += rate * (e - rates.bias_penalty * extras[kBias]);
+  const float rate = rate_of(rates, extras[kBiasEnergy], e * e), mean = extras[kDrawnBias];
+  extras[kBias] = kept(rate, extras[kBiasHold]) * (extras[kBias] - mean) + mean + rate * e;
 }
 
 // The moves along e, with everything that stands behind the vectors brought up to date.
@@ -65,8 +89,12 @@ HWY_INLINE Move move_extras(const Rates& rates, float share, float e, float pq,
 #if HWY_TARGET != HWY_SCALAR
   if (rates.adapt) {
     // Both rows at once, four numbers a vector: while wide vectors are about, a single number costs
-    // as much as sixteen. A row has [square, bias, energy, energy of the bias].
+    // as much as sixteen. A row has [square, bias, energy, energy of the bias] and [lambda, beta,
+    // nothing, what the bias is drawn to].
     const hn::FixedTag<float, 4> quad;
+    const auto p2 = hn::Load(quad, pe + kHold), q2 = hn::Load(quad, qe + kHold);
+    const auto hold = hn::ConcatLowerLower(quad, q2, p2);
+    const auto mean = hn::ConcatUpperUpper(quad, q2, p2);
     const auto p = hn::Load(quad, pe), q = hn::Load(quad, qe), one = hn::Set(quad, 1.0f);
     const auto own = hn::ConcatLowerLower(quad, q, p);    // |p|^2, b, |q|^2, c
     const auto other = hn::ConcatLowerLower(quad, p, q);  // |q|^2, c, |p|^2, b
@@ -74,14 +102,13 @@ HWY_INLINE Move move_extras(const Rates& rates, float share, float e, float pq,
     const auto energy = hn::MulAdd(hn::Set(quad, e * e), gain, hn::ConcatUpperUpper(quad, q, p));
     const auto rate = hn::Mul(hn::Set(quad, rates.lr), hn::ApproximateReciprocalSqrt(energy));
     const auto step = hn::Mul(hn::Set(quad, e), rate);
-    const auto keep = hn::NegMulAdd(hn::Set(quad, rates.penalty), rate, one);
+    const auto keep = hn::Max(hn::Zero(quad), hn::NegMulAdd(hold, rate, one));
     // |keep p + a q|^2 = keep (keep |p|^2 + 2 a p.q) + a^2 |q|^2
     const auto squares =
         hn::MulAdd(keep, hn::MulAdd(keep, own, hn::Mul(step, hn::Set(quad, 2 * pq))),
                    hn::Mul(hn::Mul(step, step), other));
-    const auto penalty = hn::Set(quad, rates.bias_penalty);
     const auto biases =
-        rates.biases ? hn::MulAdd(rate, hn::NegMulAdd(penalty, own, hn::Set(quad, e)), own) : own;
+        rates.biases ? hn::MulAdd(keep, hn::Sub(own, mean), hn::Add(mean, step)) : own;
     const auto low = hn::OddEven(biases, squares);
     hn::Store(hn::ConcatLowerLower(quad, energy, low), quad, pe);
     hn::Store(hn::ConcatUpperUpper(quad, energy, low), quad, qe);
@@ -94,7 +121,7 @@ HWY_INLINE Move move_extras(const Rates& rates, float share, float e, float pq,
   const float pp = pe[kSquare], qq = qe[kSquare], square = e * e * share;
   const float lu = rate_of(rates, pe[kEnergy], square * qq);
   const float li = rate_of(rates, qe[kEnergy], square * pp);
-  const Move m{lu * e, 1 - lu * rates.penalty, li * e, 1 - li * rates.penalty};
+  const Move m{lu * e, kept(lu, pe[kHold]), li * e, kept(li, qe[kHold])};
   pe[kSquare] = m.keep_p * (m.keep_p * pp + 2 * m.a * pq) + m.a * m.a * qq;
   qe[kSquare] = m.keep_q * (m.keep_q * qq + 2 * m.b * pq) + m.b * m.b * pp;
   move_bias(rates, pe, e);
@@ -107,10 +134,10 @@ HWY_INLINE void prefetch_row(const float* row, size_t width) {
 }
 
 // kWidth: the padded width if it is known when this is compiled, which is a quarter faster; or 0.
-template <Loss kLoss, size_t kWidth = 0>
-double steps(const Rates& rates, size_t dim, std::span<const Entry> ratings, Rows users,
-             Rows items) {
+template <Loss kLoss, bool kDrawn, size_t kWidth = 0>
+double steps(const Rates& rates, size_t dim, std::span<const Entry> ratings, const Moving& rows) {
   constexpr size_t kAhead = 6;
+  const Rows users = rows.users, items = rows.items;
   const size_t width = kWidth > 0 ? kWidth : padded(dim);
   const float share = 1.0f / static_cast<float>(std::max<size_t>(1, dim));
   double loss = 0;
@@ -118,6 +145,10 @@ double steps(const Rates& rates, size_t dim, std::span<const Entry> ratings, Row
     if (k + kAhead < ratings.size()) {
       prefetch_row(users.row(ratings[k + kAhead].row), width + kRowPad);
       prefetch_row(items.row(ratings[k + kAhead].column), width + kRowPad);
+      if constexpr (kDrawn) {
+        prefetch_row(rows.user_means.row(ratings[k + kAhead].row), width);
+        prefetch_row(rows.item_means.row(ratings[k + kAhead].column), width);
+      }
     }
     const Entry& r = ratings[k];
     float* const p = users.row(r.row);
@@ -126,46 +157,57 @@ double steps(const Rates& rates, size_t dim, std::span<const Entry> ratings, Row
     const Slope at = slope_of(kLoss, pq + p[width + kBias] + q[width + kBias], r.value);
     loss += at.loss;
     const Move move = move_extras(rates, share, -at.slope, pq, p + width, q + width);
-    move_both(p, q, width, move);
+    if constexpr (kDrawn) {
+      move_drawn(p, q, rows.user_means.row(r.row), rows.item_means.row(r.column), width, move);
+    } else {
+      move_both(p, q, width, move);
+    }
   }
   return loss;
 }
 
-double train_steps(Loss loss, const Rates& rates, size_t dim, std::span<const Entry> ratings,
-                   Rows users, Rows items) {
+template <bool kDrawn>
+double steps_of(Loss loss, const Rates& rates, size_t dim, std::span<const Entry> ratings,
+                const Moving& rows) {
   switch (loss) {
     case Loss::kAbsolute:
-      return steps<Loss::kAbsolute>(rates, dim, ratings, users, items);
+      return steps<Loss::kAbsolute, kDrawn>(rates, dim, ratings, rows);
     case Loss::kHuber:
-      return steps<Loss::kHuber>(rates, dim, ratings, users, items);
+      return steps<Loss::kHuber, kDrawn>(rates, dim, ratings, rows);
     case Loss::kTukey:
-      return steps<Loss::kTukey>(rates, dim, ratings, users, items);
+      return steps<Loss::kTukey, kDrawn>(rates, dim, ratings, rows);
     case Loss::kLogistic:
-      return steps<Loss::kLogistic>(rates, dim, ratings, users, items);
+      return steps<Loss::kLogistic, kDrawn>(rates, dim, ratings, rows);
     case Loss::kHinge:
-      return steps<Loss::kHinge>(rates, dim, ratings, users, items);
+      return steps<Loss::kHinge, kDrawn>(rates, dim, ratings, rows);
     case Loss::kKl:
-      return steps<Loss::kKl>(rates, dim, ratings, users, items);
+      return steps<Loss::kKl, kDrawn>(rates, dim, ratings, rows);
     default:
       break;
   }
   switch (padded(dim)) {
     case 16:
-      return steps<Loss::kSquared, 16>(rates, dim, ratings, users, items);
+      return steps<Loss::kSquared, kDrawn, 16>(rates, dim, ratings, rows);
     case 32:
-      return steps<Loss::kSquared, 32>(rates, dim, ratings, users, items);
+      return steps<Loss::kSquared, kDrawn, 32>(rates, dim, ratings, rows);
     case 64:
-      return steps<Loss::kSquared, 64>(rates, dim, ratings, users, items);
+      return steps<Loss::kSquared, kDrawn, 64>(rates, dim, ratings, rows);
     case 128:
-      return steps<Loss::kSquared, 128>(rates, dim, ratings, users, items);
+      return steps<Loss::kSquared, kDrawn, 128>(rates, dim, ratings, rows);
     default:
-      return steps<Loss::kSquared>(rates, dim, ratings, users, items);
+      return steps<Loss::kSquared, kDrawn>(rates, dim, ratings, rows);
   }
+}
+
+double train_steps(Loss loss, const Rates& rates, size_t dim, std::span<const Entry> ratings,
+                   const Moving& rows) {
+  return rows.drawn() ? steps_of<true>(loss, rates, dim, ratings, rows)
+                      : steps_of<false>(loss, rates, dim, ratings, rows);
 }
 
 double train_rankings(const Rates& rates, size_t dim, std::span<const Entry> ratings,
                       std::span<const uint32_t> candidates, const Sparse& seen, Rng& rng,
-                      Rows users, Rows items) {
+                      const Moving& rows) {
   constexpr int kTries = 20;  // for an item that the user has not seen
   const size_t width = padded(dim);
   const float share = 1.0f / static_cast<float>(std::max<size_t>(1, dim));
@@ -178,9 +220,9 @@ double train_rankings(const Rates& rates, size_t dim, std::span<const Entry> rat
       other = candidates[rng.below(static_cast<uint32_t>(candidates.size()))];
     } while (std::ranges::binary_search(known, other) && ++tries < kTries);
     if (tries == kTries) continue;
-    float* const p = users.row(r.row);
-    float* const q = items.row(r.column);
-    float* const n = items.row(other);
+    float* const p = rows.users.row(r.row);
+    float* const q = rows.items.row(r.column);
+    float* const n = rows.items.row(other);
     // s = p . (q - n) + c_q - c_n; -log sigma(s)
     const Slope at =
         binary(dot(p, q, width) - dot(p, n, width) + q[width + kBias] - n[width + kBias], true);
@@ -192,17 +234,19 @@ double train_rankings(const Rates& rates, size_t dim, std::span<const Entry> rat
     const float lu = rate_of(rates, p[width + kEnergy], square * apart);
     const float lq = rate_of(rates, q[width + kEnergy], square * pp);
     const float ln = rate_of(rates, n[width + kEnergy], square * pp);
+    const float kp = kept(lu, p[width + kHold]), kq = kept(lq, q[width + kHold]);
+    const float kn = kept(ln, n[width + kHold]);
     for (size_t i = 0; i < width; i += hn::Lanes(f32)) {
       const VF x = hn::Load(f32, p + i), y = hn::Load(f32, q + i), z = hn::Load(f32, n + i);
-      const VF to_p =
-          hn::MulSub(hn::Set(f32, e), hn::Sub(y, z), hn::Mul(hn::Set(f32, rates.penalty), x));
-      hn::Store(hn::MulAdd(hn::Set(f32, lu), to_p, x), f32, p + i);
-      hn::Store(
-          hn::MulAdd(hn::Set(f32, lq * e), x, hn::Mul(hn::Set(f32, 1 - lq * rates.penalty), y)),
-          f32, q + i);
-      hn::Store(
-          hn::MulAdd(hn::Set(f32, -ln * e), x, hn::Mul(hn::Set(f32, 1 - ln * rates.penalty), z)),
-          f32, n + i);
+      const VF keep = hn::Mul(hn::Set(f32, kp), x);
+      hn::Store(hn::MulAdd(hn::Set(f32, lu * e), hn::Sub(y, z), keep), f32, p + i);
+      hn::Store(hn::MulAdd(hn::Set(f32, lq * e), x, hn::Mul(hn::Set(f32, kq), y)), f32, q + i);
+      hn::Store(hn::MulAdd(hn::Set(f32, -ln * e), x, hn::Mul(hn::Set(f32, kn), z)), f32, n + i);
+    }
+    if (rows.drawn()) {
+      axpy(1 - kp, rows.user_means.row(r.row), p, width);
+      axpy(1 - kq, rows.item_means.row(r.column), q, width);
+      axpy(1 - kn, rows.item_means.row(other), n, width);
     }
     move_bias(rates, q + width, e);
     move_bias(rates, n + width, -e);
@@ -220,14 +264,13 @@ HWY_EXPORT(train_steps);
 HWY_EXPORT(train_rankings);
 
 double train_block(Loss loss, const Rates& rates, size_t dim, std::span<const Entry> ratings,
-                   Rows users, Rows items) {
-  return HWY_DYNAMIC_DISPATCH(train_steps)(loss, rates, dim, ratings, users, items);
+                   const Moving& rows) {
+  return HWY_DYNAMIC_DISPATCH(train_steps)(loss, rates, dim, ratings, rows);
 }
 double train_pairs(const Rates& rates, size_t dim, std::span<const Entry> ratings,
-                   std::span<const uint32_t> candidates, const Sparse& seen, Rng& rng, Rows users,
-                   Rows items) {
-  return HWY_DYNAMIC_DISPATCH(train_rankings)(rates, dim, ratings, candidates, seen, rng, users,
-                                              items);
+                   std::span<const uint32_t> candidates, const Sparse& seen, Rng& rng,
+                   const Moving& rows) {
+  return HWY_DYNAMIC_DISPATCH(train_rankings)(rates, dim, ratings, candidates, seen, rng, rows);
 }
 
 }  // namespace kith::mf

@@ -27,21 +27,61 @@ struct Pair {
       }
     }
   }
+  // Each row its own way; `drawn`: to somewhere, or to 0.
+  void hold(bool drawn) {
+    const size_t width = user.cols() - padded(kExtras);
+    float lambda = 0.3f, beta = 0.2f, at = 0.7f;
+    for (Matrix* m : {&user, &item}) {
+      for (size_t r = 0; r < m->rows(); ++r) {
+        const auto extras = m->row(r).subspan(width);
+        extras[kHold] = lambda;
+        extras[kBiasHold] = beta;
+        if (drawn) extras[kDrawnBias] = at;
+        lambda *= 0.6f, beta *= 1.5f, at *= -0.8f;
+      }
+    }
+    if (!drawn) return;
+    user_means = Matrix(1, width), item_means = Matrix(2, width);
+    std::mt19937 rng(9);
+    std::normal_distribution<float> normal(0, 0.5);
+    for (const auto& [rows, means] : {std::pair{&user, &user_means}, {&item, &item_means}}) {
+      for (size_t r = 0; r < rows->rows(); ++r) {
+        for (size_t k = 0; k < width; ++k) {
+          if (rows->row(r)[k] != 0) means->row(r)[k] = normal(rng);  // what is padded is 0
+        }
+      }
+    }
+  }
+  Moving moving() {
+    Moving out{user.view(), item.view()};
+    if (user_means.rows() == 0) return out;
+    out.user_means = std::as_const(user_means).view();
+    out.item_means = std::as_const(item_means).view();
+    return out;
+  }
   Matrix user, item;
+  Matrix user_means, item_means;  // none: 0
 };
 
-// loss(score) + penalty / 2 (|p|^2 + |q|^2) + bias penalty / 2 (b^2 + c^2), by a step of rate zero.
+// loss(score) + lambda_u / 2 |p - m_u|^2 + lambda_i / 2 |q - m_i|^2 and the same of the biases with
+// beta, by a step of rate zero.
 double objective(Loss loss, Rates rates, size_t dim, const Pair& at, float value) {
   Pair copy(dim);
   copy.user = at.user.copy();
   copy.item = at.item.copy();
   rates.lr = 0;
   const Entry rating{0, 0, value};
-  double out = train_block(loss, rates, dim, {&rating, 1}, copy.user.view(), copy.item.view());
-  for (const Matrix* m : {&at.user, &at.item}) {
-    for (size_t k = 0; k < dim; ++k) out += rates.penalty / 2 * m->row(0)[k] * m->row(0)[k];
-    const float b = m->row(0)[padded(dim) + kBias];
-    out += rates.bias_penalty / 2 * b * b;
+  double out = train_block(loss, rates, dim, {&rating, 1}, copy.moving());
+  for (const bool user : {true, false}) {
+    const auto row = (user ? at.user : at.item).row(0);
+    const Matrix& means = user ? at.user_means : at.item_means;
+    const auto extras = row.subspan(padded(dim));
+    for (size_t k = 0; k < dim; ++k) {
+      const double away = row[k] - (means.rows() > 0 ? means.row(0)[k] : 0.0f);
+      out += extras[kHold] / 2 * away * away;
+    }
+    const double away = extras[kBias] - extras[kDrawnBias];
+    out += extras[kBiasHold] / 2 * away * away;
   }
   return out;
 }
@@ -49,20 +89,25 @@ double objective(Loss loss, Rates rates, size_t dim, const Pair& at, float value
 // A step moves every number against its derivative, by a rate that with `adapt` is divided by the
 // root of the row's (or the bias's) energy. h is large because rows are floats: the error of a
 // central difference is h^2 / 6 times the third derivative, below 1e-3 here. Roots are approximate.
-void expect_gradient_step(Loss loss, size_t dim, bool adapt) {
+void expect_gradient_step(Loss loss, size_t dim, bool adapt, bool drawn) {
   constexpr float kH = 0.01f, kRate = 1e-3f;
-  const Rates rates{kRate, 0.3f, 0.2f, true, adapt};
+  const Rates rates{kRate, true, adapt};
   const float value = loss == Loss::kLogistic || loss == Loss::kHinge ? 1.0f : 1.7f;
-  const Pair before(dim);
-  Pair after(dim);
+  const auto pair = [&] {
+    Pair out(dim);
+    out.hold(drawn);
+    return out;
+  };
+  const Pair before = pair();
+  Pair after = pair();
   const Entry rating{0, 0, value};
-  train_block(loss, rates, dim, {&rating, 1}, after.user.view(), after.item.view());
+  train_block(loss, rates, dim, {&rating, 1}, after.moving());
   for (const bool user : {true, false}) {
     const auto old = (user ? before.user : before.item).row(0);
     const auto now = (user ? after.user : after.item).row(0);
     for (size_t k = 0; k <= dim; ++k) {
       const size_t at = k < dim ? k : padded(dim) + kBias;
-      Pair up(dim), down(dim);
+      Pair up = pair(), down = pair();
       (user ? up.user : up.item).row(0)[at] += kH;
       (user ? down.user : down.item).row(0)[at] -= kH;
       const double slope =
@@ -79,28 +124,61 @@ void expect_gradient_step(Loss loss, size_t dim, bool adapt) {
 TEST(MfKernel, StepsFollowTheGradient) {
   for (const Loss loss : kNumberLosses) {
     for (const size_t dim : {1, 5, 16, 17, 64}) {
-      for (const bool adapt : {false, true}) expect_gradient_step(loss, dim, adapt);
+      for (const bool adapt : {false, true}) {
+        for (const bool drawn : {false, true}) expect_gradient_step(loss, dim, adapt, drawn);
+      }
     }
   }
 }
 
 TEST(MfKernel, SquaresStayWhatTheyAre) {
   constexpr size_t kDim = 20;
-  Pair at(kDim);
   const Entry rating{0, 0, 1.5f};
-  const Rates rates{0.1f, 0.05f, 0.02f, true, true};
-  for (int step = 0; step < 1000; ++step) {
-    train_block(Loss::kSquared, rates, kDim, {&rating, 1}, at.user.view(), at.item.view());
+  const Rates rates{0.1f, true, true};
+  for (const bool drawn : {false, true}) {
+    Pair at(kDim);
+    at.hold(drawn);
+    for (int step = 0; step < 1000; ++step) {
+      train_block(Loss::kSquared, rates, kDim, {&rating, 1}, at.moving());
+    }
+    for (const Matrix* m : {&at.user, &at.item}) {
+      double square = 0;
+      for (size_t k = 0; k < kDim; ++k) square += m->row(0)[k] * m->row(0)[k];
+      EXPECT_NEAR(m->row(0)[padded(kDim) + kSquare], square, 1e-4 * square);
+    }
   }
-  double square = 0;
-  for (size_t k = 0; k < kDim; ++k) square += at.user.row(0)[k] * at.user.row(0)[k];
-  EXPECT_NEAR(at.user.row(0)[padded(kDim) + kSquare], square, 1e-4 * square);
 }
 
+// However hard a row is held, a step ends where it is drawn to at the furthest. Of an error of 0
+// nothing else moves it.
+TEST(MfKernel, NoStepGoesPastWhatItIsDrawnTo) {
+  constexpr size_t kDim = 5;
+  for (const bool adapt : {false, true}) {
+    Pair at(kDim);
+    at.hold(true);
+    for (Matrix* const m : {&at.user, &at.item}) {
+      m->row(0)[padded(kDim) + kHold] = m->row(0)[padded(kDim) + kBiasHold] = 1e6f;
+    }
+    float score = at.user.row(0)[padded(kDim) + kBias] + at.item.row(0)[padded(kDim) + kBias];
+    for (size_t k = 0; k < kDim; ++k) score += at.user.row(0)[k] * at.item.row(0)[k];
+    const Entry rating{0, 0, score};
+    train_block(Loss::kSquared, {0.1f, true, adapt}, kDim, {&rating, 1}, at.moving());
+    for (size_t k = 0; k < kDim; ++k) {
+      EXPECT_NEAR(at.user.row(0)[k], at.user_means.row(0)[k], 1e-5);
+      EXPECT_NEAR(at.item.row(0)[k], at.item_means.row(0)[k], 1e-5);
+    }
+    for (const Matrix* m : {&at.user, &at.item}) {
+      const auto extras = m->row(0).subspan(padded(kDim));
+      EXPECT_NEAR(extras[kBias], extras[kDrawnBias], 1e-5);
+    }
+  }
+}
+
+// Of p - m and of the biases of items, held as each row is.
 TEST(MfKernel, PairsFollowTheGradient) {
   constexpr float kH = 0.01f, kRate = 1e-3f;
   constexpr size_t kDim = 7;
-  const Rates rates{kRate, 0.0f, 0.0f, true, false};
+  const Rates rates{kRate, true, false};
   const Entry rating{0, 0, 1};
   const std::vector<uint32_t> candidates{1};
   Sparse seen;
@@ -112,21 +190,34 @@ TEST(MfKernel, PairsFollowTheGradient) {
     Rates own = rates;
     own.lr = lr;
     Rng rng(1, 1);
-    return train_pairs(own, kDim, {&rating, 1}, candidates, seen, rng, at.user.view(),
-                       at.item.view());
+    return train_pairs(own, kDim, {&rating, 1}, candidates, seen, rng, at.moving());
   };
-  const Pair before(kDim);
-  Pair after(kDim);
-  step(after, kRate);
-  for (const int row : {0, 1, 2}) {  // the user, what was seen, what was not
-    const auto of = [&](Pair& p) { return row == 0 ? p.user.row(0) : p.item.row(row - 1); };
-    for (size_t k = 0; k <= kDim; ++k) {
-      const size_t at = k < kDim ? k : padded(kDim) + kBias;
-      Pair up(kDim), down(kDim), start(kDim);
-      of(up)[at] += kH;
-      of(down)[at] -= kH;
-      const double slope = (step(up, 0) - step(down, 0)) / (2 * kH);
-      EXPECT_NEAR((of(after)[at] - of(start)[at]) / kRate, -slope, 5e-3) << row << " " << k;
+  for (const bool drawn : {false, true}) {
+    const auto pair = [&] {
+      Pair out(kDim);
+      out.hold(drawn);
+      return out;
+    };
+    Pair after = pair(), start = pair();
+    step(after, kRate);
+    for (const int row : {0, 1, 2}) {  // the user, what was seen, what was not
+      const auto of = [&](Pair& p) { return row == 0 ? p.user.row(0) : p.item.row(row - 1); };
+      const auto extras = of(start).subspan(padded(kDim));
+      for (size_t k = 0; k <= kDim; ++k) {
+        const size_t at = k < kDim ? k : padded(kDim) + kBias;
+        Pair up = pair(), down = pair();
+        of(up)[at] += kH;
+        of(down)[at] -= kH;
+        double slope = (step(up, 0) - step(down, 0)) / (2 * kH);
+        const Matrix& means = row == 0 ? start.user_means : start.item_means;
+        const float mean = means.rows() > 0 && k < kDim ? means.row(row == 2 ? 1 : 0)[k] : 0.0f;
+        if (k < kDim) {
+          slope += extras[kHold] * (of(start)[at] - mean);
+        } else if (row > 0) {  // users have no bias here
+          slope += extras[kBiasHold] * (extras[kBias] - extras[kDrawnBias]);
+        }
+        EXPECT_NEAR((of(after)[at] - of(start)[at]) / kRate, -slope, 5e-3) << row << " " << k;
+      }
     }
   }
 }
@@ -138,9 +229,9 @@ TEST(Mf, TheScalarCaseConverges) {
   at.user.row(0)[0] = at.item.row(0)[0] = 0.1f;
   at.user.row(0)[width + kBias] = at.item.row(0)[width + kBias] = 0;
   const Entry rating{0, 0, 2.0f};
-  const Rates rates{0.05f, 0, 0, false, false};
+  const Rates rates{0.05f, false, false};
   for (int step = 0; step < 2000; ++step) {
-    train_block(Loss::kSquared, rates, 1, {&rating, 1}, at.user.view(), at.item.view());
+    train_block(Loss::kSquared, rates, 1, {&rating, 1}, at.moving());
     EXPECT_FLOAT_EQ(at.user.row(0)[0], at.item.row(0)[0]);  // balanced it stays
   }
   EXPECT_NEAR(at.user.row(0)[0] * at.item.row(0)[0], 2.0, 1e-4);
@@ -185,6 +276,7 @@ TEST(Mf, ABiasThatIsFoldedInHasItsPenalty) {
   Mf model;
   model.config().dim = 0;
   model.config().bias_penalty = 2;
+  model.config().choices = false;
   test::train(model, planted.ratings());
   const std::vector<uint32_t> columns{1, 4};
   const std::vector<float> values{5, 4.5f};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "core/error.h"
 #include "core/rng.h"
@@ -15,6 +16,9 @@ namespace {
 
 constexpr int kFoldEpochs = 60;  // of a row whose loss has no closed form
 constexpr double kFirstScale = 0.1;
+constexpr double kUsualCount = 300;    // ratings of a row whose penalty does not depend on nu
+constexpr double kFrequency = 0.8;     // of losses of differences
+constexpr double kBiasPenalty = 0.02;  // of the others
 
 // Of the difference of two numbers, whatever their mean and scale.
 bool is_of_differences(Loss loss) {
@@ -54,7 +58,10 @@ RunPlan Mf::plan() const {
   return {.epochs = config_.epochs,
           .lr = lr(),
           .early_stop = early_stop(),
-          .start_counts = !f_.implicit};
+          .start_counts = !f_.implicit,
+          .note = leaves_columns_ ? "interactions are ranked without what other columns say; als "
+                                    "learns from them, and so does mf with --columns"
+                                  : nullptr};
 }
 
 float Mf::value_of(float rating) const {
@@ -65,6 +72,9 @@ float Mf::value_of(float rating) const {
 void Mf::start(const Ratings& ratings, Start start, const Job& job) {
   f_.take_names(ratings, static_cast<size_t>(config_.dim));
   scale_ = 1;
+  frequency_ = config_.frequency.value_or(is_of_differences(loss()) ? kFrequency : 1);
+  user_bias_penalty_ = item_bias_penalty_ = 0;
+  leaves_columns_ = !what(f_.implicit).columns && KnownWhat{false, true}.any(ratings);
   working_ = true;
   const size_t dim = f_.dim, width = padded(dim);
   f_.user = Matrix(f_.users.size(), row_width(dim));
@@ -76,6 +86,8 @@ void Mf::start(const Ratings& ratings, Start start, const Job& job) {
   } else if (is_of_differences(loss)) {
     biases = fit_biases(ratings.train());
     f_.mean = biases.mean;
+    user_bias_penalty_ = biases.user_penalty;
+    item_bias_penalty_ = biases.item_penalty;
     scale_ = std::sqrt(biases.noise);
     // Ratings that biases explain to the last bit, such as a constant: any unit will do.
     if (!(scale_ > 1e-6 * (1 + std::abs(f_.mean)))) scale_ = 1;
@@ -97,6 +109,30 @@ void Mf::start(const Ratings& ratings, Start start, const Job& job) {
   };
   set_rows(f_.user, biases.user, 0);
   set_rows(f_.item, biases.item, 1);
+}
+
+// Rankings lose by both; classes and counts were not measured.
+KnownWhat Mf::what(bool implicit) const {
+  const bool usual = is_of_differences(loss_of(implicit));
+  return {config_.choices.value_or(usual), config_.columns.value_or(usual)};
+}
+
+// What the loss will be may be for the data to say.
+Wishes Mf::wishes() const {
+  return {.features = config_.columns.value_or(!config_.loss || is_of_differences(*config_.loss))};
+}
+
+// lambda (n0 / n)^(1 - nu), so that lambda means about the same for any nu.
+double Mf::hold(size_t n) const {
+  return penalty() *
+         std::pow(kUsualCount / static_cast<double>(std::max<size_t>(1, n)), 1 - frequency_);
+}
+
+double Mf::bias_hold(Axis axis, size_t n) const {
+  if (config_.bias_penalty) return *config_.bias_penalty;
+  if (!is_of_differences(loss())) return kBiasPenalty;
+  const double all = axis == Axis::kUser ? user_bias_penalty_ : item_bias_penalty_;
+  return all / static_cast<double>(std::max<size_t>(1, n));
 }
 
 bool Mf::working() const { return working_ && f_.user.cols() == row_width(f_.dim); }
@@ -126,12 +162,15 @@ double Mf::link(double score) const {
   return f_.low + share * (f_.high - f_.low);
 }
 
-RowProblem Mf::row_problem(Axis, const Folding& row) const {
+RowProblem Mf::row_problem(Axis axis, const Folding& row) const {
   RowProblem out{};
-  const auto count = static_cast<double>(row.ratings.size());
+  const size_t n = row.ratings.size();
+  const auto count = static_cast<double>(n);
+  out.mean = known_.of(axis).of(row.ratings, row.number);
   out.biases = config_.biases;
-  out.penalty = penalty() * scale_ * count;
-  out.bias_penalty = config_.bias_penalty * count + 1;
+  out.penalty = hold(n) * scale_ * count;
+  out.bias_penalty = bias_hold(axis, n) * count;
+  if (config_.bias_penalty) out.bias_penalty += 1;  // it says nothing of a first rating
   return out;
 }
 
@@ -168,10 +207,21 @@ std::vector<float> Mf::fold(Axis axis, const Folding& row_of) const {
     seen.value.push_back(1);
   }
   seen.offsets.push_back(ratings.size());
+  Rates rates{static_cast<float>(lr()), config_.biases, config_.adapt};
+  Moving moving{one.view(), others.view()};
+  const std::vector<float> mean = known_.of(axis).of(ratings, row_of.number);
+  Matrix drawn_to(1, dim), nowhere;
+  if (!mean.empty()) {
+    nowhere = Matrix(rows.size(), dim);
+    moving.user_means = std::as_const(drawn_to).view();
+    moving.item_means = std::as_const(nowhere).view();
+    for (size_t k = 0; k < dim; ++k) one.row(0)[k] = drawn_to.row(0)[k] = mean[k] / root;
+    one.row(0)[width + kDrawnBias] = mean[own] / whole;
+  }
   start_row(one.view().row(0), dim);
+  one.row(0)[width + kHold] = static_cast<float>(hold(ratings.size()));
+  one.row(0)[width + kBiasHold] = static_cast<float>(bias_hold(axis, ratings.size()));
   if (loss == Loss::kKl && config_.biases) one.row(0)[width + kBias] = 0.5f;
-  Rates rates{static_cast<float>(lr()), static_cast<float>(penalty()),
-              static_cast<float>(config_.bias_penalty), config_.biases, config_.adapt};
   for (int epoch = 0; epoch < kFoldEpochs; ++epoch) {
     for (size_t k = 0; k < rows.size(); ++k) {
       const auto from = known.row(rows[k]);
@@ -183,9 +233,9 @@ std::vector<float> Mf::fold(Axis axis, const Folding& row_of) const {
     }
     rates.lr = static_cast<float>(lr() * (1 - static_cast<double>(epoch) / kFoldEpochs));
     if (loss == Loss::kBpr) {
-      train_pairs(rates, dim, steps, noise, seen, rng, one.view(), others.view());
+      train_pairs(rates, dim, steps, noise, seen, rng, moving);
     } else {
-      train_block(loss, rates, dim, steps, one.view(), others.view());
+      train_block(loss, rates, dim, steps, moving);
     }
   }
   std::vector<float> out(dim + 2, 0.0f);
@@ -198,16 +248,31 @@ std::vector<float> Mf::fold(Axis axis, const Folding& row_of) const {
 uint64_t Mf::memory(const Ratings& ratings, const Job&) const {
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   const uint64_t held_out = ratings.held_out().size(), all = ratings.train().size() + held_out;
-  const uint64_t table = rows * row_width(static_cast<size_t>(config_.dim)) * sizeof(float);
+  const auto dim = static_cast<size_t>(config_.dim);
+  const uint64_t table = rows * row_width(dim) * sizeof(float);
   const int patience = loss_of(ratings.implicit()) == Loss::kBpr ? 0 : 3;
   const bool watched = config_.early_stop.value_or(patience) != 0 && held_out > 0;
   const uint64_t most = std::max(ratings.users().size(), ratings.items().size());
+  const KnownWhat what = this->what(ratings.implicit());
+  uint64_t effects = 0, kept = 0, passing = 0;
+  for (const Axis axis : {Axis::kUser, Axis::kItem}) {
+    const FeaturesMemory m = memory_of(axis, ratings, what, dim + 2);
+    effects += m.effects;
+    kept += m.kept;
+    passing = std::max(passing, m.passing + m.effects);
+  }
+  // Besides what one side takes: the effects of both as they were, and what they say now; rows.
+  if (effects > 0) passing += effects + 2 * rows * padded(dim + 2) * sizeof(float);
+  if (what.any(ratings)) kept += 8 * all + 8 * rows;  // the ratings by item
   // The grid and the working rows, twice while the best are kept.
-  const uint64_t first = ratings.train().size() * sizeof(Entry) + (watched ? 2 : 1) * table;
+  const uint64_t first = ratings.train().size() * sizeof(Entry) +
+                         (watched ? 2 : 1) * (table + effects) + kept + passing;
   // Then on everything, whose union is made while its parts are there; at the end the rows, one
   // axis after the other.
-  const uint64_t second = config_.refit && held_out > 0 ? all * (sizeof(Entry) + 8) + table : 0;
-  return std::max({first, second, table + table / rows * most}) + rows * 60 +
+  const uint64_t second = config_.refit && held_out > 0
+                              ? all * (sizeof(Entry) + 8) + table + effects + kept + passing
+                              : 0;
+  return std::max({first, second, table + table / rows * most + effects}) + rows * 60 +
          memory_of_all(ratings);
 }
 
@@ -215,11 +280,18 @@ void Mf::visit(Parts& parts) {
   RatingsModel::visit(parts);
   parts.number("mf.scale", scale_);
   parts.check(scale_ > 0 && std::isfinite(scale_), "the scale is not a number above 0");
+  parts.number("mf.frequency", frequency_, Use::kOptional);
+  parts.number("mf.user_bias_penalty", user_bias_penalty_, Use::kOptional);
+  parts.number("mf.item_bias_penalty", item_bias_penalty_, Use::kOptional);
+  for (const double x : {frequency_, user_bias_penalty_, item_bias_penalty_}) {
+    parts.check(std::isfinite(x) && x >= 0, "a penalty is not a number of 0 or more");
+  }
   parts.flag("mf.working", working_, Use::kRun);
   if (parts.loading() && working_) {
     f_.dim = static_cast<size_t>(config_.dim);
     parts.check(working() && !state_.finished, "the working rows are not of length dim");
   }
+  known_.visit(parts, f_);
 }
 
 ModelInfo info() {
