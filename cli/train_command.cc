@@ -34,14 +34,19 @@ void say_summary(const Trained& t) {
                      fmt::format("{}: {}{}; loss {:.4f}{}", t.output, count_of(t.vectors, "vector"),
                                  t.before ? "" : speed, t.loss,
                                  t.held_out ? fmt::format(", held-out {:.4f}", *t.held_out) : "")));
-  const std::string next = t.example.empty()
-                               ? "info " + shell_quoted(t.output)
-                               : fmt::format("{} {} {}", t.rates ? "recommend" : "near",
-                                             shell_quoted(t.output), shell_quoted(t.example));
-  say("{}", labelled("next", fmt::format("{} {}", program, next)));
+  const std::string output = shell_quoted(t.output);
+  std::vector<std::string> next;
   if (t.target) {
-    say("{}", labelled("", fmt::format("{} eval {} FILE, with rows that it has not seen", program,
-                                       shell_quoted(t.output))));
+    next.push_back(fmt::format("predict {} FILE, with rows that it has not seen", output));
+    next.push_back(fmt::format("eval {} FILE, likewise", output));
+  }
+  if (!t.example.empty()) {
+    next.push_back(
+        fmt::format("{} {} {}", t.rates ? "recommend" : "near", output, shell_quoted(t.example)));
+  }
+  if (next.empty()) next.push_back("info " + output);
+  for (size_t i = 0; i < next.size(); ++i) {
+    say("{}", labelled(i == 0 ? "next" : "", fmt::format("{} {}", program, next[i])));
   }
 }
 

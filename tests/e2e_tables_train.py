@@ -174,7 +174,9 @@ class Targets(kith.TestCase):
         self.assertEqual(self.ok("info", model, "--json").json["facts"]["target"], "director")
         table = self.write("again.csv", films.as_csv(self.rows))
         again = self.ok("train", "feat2vec", table, "-o", model, "--resume").err
-        self.assertIn(f"eval {model} FILE", again.splitlines()[-1])
+        # What it was trained for comes first.
+        self.assertRegex(again, rf"(?m)^next +\S+ predict {model} FILE, with rows that it has not "
+                                rf"seen\n +\S+ eval {model} FILE, likewise\n +\S+ near ")
         plain = self.ok("train", table, "-o", self.path("p.kith"), *films.QUICK[:-1], "--epochs", 1)
         self.assertNotIn(" eval ", plain.err)
         self.assertEqual(self.evaluated(model, "director")["hit10"], 1)

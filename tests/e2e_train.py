@@ -44,6 +44,21 @@ class Learning(kith.TestCase):
         told = self.ok("info", self.path("words.kith"), "--json").json
         self.assertEqual(told["model"], "word2vec")
 
+    def test_a_log_of_many_epochs_is_short(self):
+        corpus = self.write("corpus.txt", kith.two_topics(20))
+        for epochs in (20, 21, 199):
+            for flags in ([], ["--json"]):
+                told = self.ok("train", "word2vec", corpus, "-o", self.path("words.kith"), "--dim",
+                               2, "--min-count", 1, "--epochs", epochs, *flags).err
+                shown = [int(e) for e in re.findall(r"(?m)^  epoch +(\d+)/", told)]
+                if flags or epochs == 20:
+                    self.assertEqual(shown, list(range(1, epochs + 1)))
+                    continue
+                self.assertEqual((shown[0], shown[-1]), (1, epochs))
+                self.assertTrue(len(shown) <= 21, shown)
+                steps = [b - a for a, b in zip(shown[1:], shown[2:])]
+                self.assertLessEqual(max(steps) - min(steps), 1, shown)
+
     def counts(self, corpus, *flags):
         """Words seen and pairs trained, as the model file has them."""
         model = self.path("words.kith")

@@ -41,7 +41,9 @@ struct EvaluateOptions {
       field("given", &EvaluateOptions::given,
             "tables: the columns to predict it from, such as cast,year"),
       field("train", &EvaluateOptions::train,
-            "tables: the table that the model was trained on, to compare it with skip-gram"),
+            "tables: the table that the model was trained on, to compare it with simpler ones "
+            "learned from the same rows: skip-gram or, for a target of numbers or two classes, a "
+            "linear model"),
       field("top", &EvaluateOptions::top, "ratings: length of a list of recommendations")
           .between(1, 1e6),
       field("relevant", &EvaluateOptions::relevant,

@@ -150,9 +150,11 @@ RowFeatures read_features(const TableOfRows& about, TableOptions options,
   names.erase(names.begin() + at);
   RowColumns columns(std::move(names), RowColumns::From::kOwnTable);
   std::vector<bool> known(about.rows.size());
+  uint64_t unrated = 0;
   for (std::vector<Cell> cells; table->next(cells);) {
     const Cell who = cells[static_cast<size_t>(at)];
     const auto row = who ? about.rows.find(trimmed(*who)) : std::nullopt;
+    unrated += who && !row;
     if (!row) continue;
     cells.erase(cells.begin() + at);
     columns.add(*row, cells);
@@ -172,6 +174,12 @@ RowFeatures read_features(const TableOfRows& about, TableOptions options,
                    fmt::format("{} has {} of {} {}s: {}", shown_source(about.path), grouped(count),
                                grouped(about.rows.size()), about.what,
                                out.columns() > 0 ? listed(out.described()) : "nothing usable")});
+  if (unrated > 0) {
+    notes.push_back(
+        {Note::Level::kNote,
+         fmt::format("{}: {} of {}s without ratings left out; they are not in the model",
+                     shown_source(about.path), count_of(unrated, "row"), about.what)});
+  }
   return out;
 }
 

@@ -225,12 +225,13 @@ std::vector<VectorGroup> RatingsModel::vectors(Side side) const {
 }
 
 std::vector<Fact> RatingsModel::info() const {
-  std::vector<Fact> out{{"users", fmt::format("{}", f_.users.size()), true},
-                        {"items", fmt::format("{}", f_.items.size()), true},
-                        {"ratings", fmt::format("{}", f_.seen->size()), true},
-                        {"feedback", f_.implicit ? "implicit" : "explicit"},
-                        {"range", fmt::format("{:g} to {:g}", f_.low, f_.high)},
-                        {"dim", fmt::format("{}", f_.dim), true}};
+  std::vector<Fact> out{
+      {"users", fmt::format("{}", f_.users.size()), true},
+      {"items", fmt::format("{}", f_.items.size()), true},
+      {f_.implicit ? "interactions" : "ratings", fmt::format("{}", f_.seen->size()), true},
+      {"feedback", f_.implicit ? "implicit" : "explicit"},
+      {"range", fmt::format("{:g} to {:g}", f_.low, f_.high)},
+      {"dim", fmt::format("{}", f_.dim), true}};
   if (!f_.shifts.empty()) out.push_back({"normalise", detail::show(f_.shifts.by())});
   for (Fact& f : run_facts()) out.push_back(std::move(f));
   return out;
