@@ -96,6 +96,7 @@ inline std::vector<Case> cases() {
       {"counts", "count-memory", kNothing},  // what goes to disk comes back the same
 
       {"glove", "early-stop", kChanges, {number("lr", 3), whole("epochs", 40)}},
+      {"pmi", "holdout", kRefused, {}, {0.1}},
       {"pmi", "observed", kChanges, {text("solver", "als")}, {10.0}},
       {"pmi", "observed", kNothing, {}, {10.0}},
       {"pmi", "positive", kChanges, {number("shift", 5)}},
@@ -280,10 +281,10 @@ inline Settings quick(std::string_view model) {
     return {whole("dim", 5),       whole("epochs", 2),    whole("window", 2),
             whole("negatives", 3), whole("min-count", 2), number("holdout", 0.1)};
   }
-  if (model == "glove" || model == "pmi") {
-    return {whole("dim", 5), whole("epochs", 3), whole("window", 2), whole("min-count", 2),
-            number("holdout", 0.1)};
-  }
+  const Settings pairs{whole("dim", 5), whole("epochs", 3), whole("window", 2),
+                       whole("min-count", 2)};
+  if (model == "glove") return pairs + Settings{number("holdout", 0.1)};
+  if (model == "pmi") return pairs;
   if (model == "feat2vec") {
     return {whole("dim", 5), whole("epochs", 2), whole("negatives", 4), whole("holdout", 10),
             text("types", "id=ignore,notes=text,tags=set,opened=date")};

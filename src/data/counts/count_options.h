@@ -24,16 +24,18 @@ struct CountOptions {
   int64_t count_memory = 1024;
 
   static constexpr std::tuple fields{
-      field("within", &CountOptions::within,
-            "words stand together within a window of words, or on a line"),
+      field(
+          "within", &CountOptions::within,
+          "words stand together within a window of words; or on a line, where every pair counts 1"),
       field("window", &CountOptions::window, "words on each side that are looked at")
           .between(1, 1000),
       field("direction", &CountOptions::direction,
             "look at words on both sides, or only to the left or to the right"),
       field("weight", &CountOptions::weight,
             "in a window of n words, a pair d apart counts 1/d, (n-d+1)/n, or 1"),
-      field("count-memory", &CountOptions::count_memory,
-            "MB to count in, shared by all threads; what does not fit goes to disk")
+      field(
+          "count-memory", &CountOptions::count_memory,
+          "MB to count in, for all threads; what does not fit goes to disk. The counts come on top")
           .between(16, 1e7),
   };
 };

@@ -21,6 +21,13 @@ class ReadCounts final : public DataReader {
  public:
   std::vector<Section> settings() override {
     std::vector<Section> out = text_->settings();
+    for (Section& s : out) {
+      for (FieldInfo& f : s.fields) {
+        if (f.name != "holdout") continue;
+        f.help = "cells to hold out to score the model: a share of them, or a number; 0 for none";
+        f.automatic = "50,000 cells, at most 1 %; none where a model needs all";
+      }
+    }
     out.insert(out.begin() + 1, {"What stands together", options_});
     return out;
   }
@@ -66,13 +73,22 @@ class ReadCounts final : public DataReader {
                   shown_source(request.sources.front()));
     }
     auto out = std::make_unique<Counts>(Vocabulary(corpus.vocabulary()), std::move(cells),
-                                        to_toml(made_with()), corpus.metadata());
+                                        made_with(), corpus.metadata());
     for (Note& note : corpus.profile().notes) out->add_note(std::move(note));
     return out;
   }
 
-  // All settings but how much is held out, and where the counting takes place.
-  std::vector<Section> made_with() { return settings(); }
+  // All settings but those that do not change the counts.
+  std::string made_with() {
+    std::vector<Section> out = settings();
+    for (Section& s : out) {
+      std::erase_if(s.fields, [](const FieldInfo& f) { return is_of_no_matter(f.name); });
+    }
+    return to_toml(out);
+  }
+  static bool is_of_no_matter(std::string_view name) {
+    return name == "holdout" || name == "count-memory";
+  }
 
   // Of the text: a share or a number of cells here.
   std::optional<double> holdout() {
@@ -91,7 +107,7 @@ class ReadCounts final : public DataReader {
     std::vector<Section> now = settings(), before = const_cast<ReadCounts&>(usual).settings();
     for (size_t k = 0; k < now.size(); ++k) {
       for (const FieldInfo& f : now[k].fields) {
-        if (f.name == "holdout" || now[k].get(f.name) == before[k].get(f.name)) continue;
+        if (is_of_no_matter(f.name) || now[k].get(f.name) == before[k].get(f.name)) continue;
         throw fault(ErrorKind::kUsage,
                     "{}: these are counts, and --{} is for counting a text; leave it out, or count "
                     "anew",

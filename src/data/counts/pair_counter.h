@@ -10,8 +10,8 @@
 // Weights are whole multiples of 2^-20, so sums are exact: the counts do not depend on the number
 // of threads, on the memory, or on what went to disk.
 //
-// Time: about 10 ns for each pair of positions. Memory: CountOptions::count_memory, the counts (8
-// bytes a cell), and half as much again while they are put together.
+// Time: about 10 ns for each pair of positions. Memory: about CountOptions::count_memory, sums of
+// one sort more, the counts (8 bytes a cell), and as much again while they are put together.
 
 #include <cstdint>
 #include <functional>

@@ -23,11 +23,10 @@ struct Config {
       field("epochs", &Config::epochs, "passes over the counts").between(0, 10000),
       field("lr", &Config::lr, "first learning rate; falls linearly")
           .between(0, 100)
-          .tuned(0.02, 0.5)
+          .tuned(0.1, 2)
           .automatic("0.6; sgd 0.01"),
       field("x-max", &Config::x_max, "counts from here on have the full weight of 1")
-          .between(1e-6, 1e15)
-          .tuned(5, 200),
+          .between(1e-6, 1e15),  // the held-out loss has it in it, so a search cannot choose it
       field("alpha", &Config::alpha, "a smaller count N has the weight (N / x-max)^alpha")
           .between(0, 2),
       field("optimiser", &Config::optimiser, "how a vector follows its gradients")

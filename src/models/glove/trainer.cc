@@ -118,7 +118,10 @@ uint64_t Glove::memory(const Counts& counts, const Job&) const {
   MemorySum sum(config_.early_stop > 0 && counts.held_out().size() > 0);
   planned.visit(sum);
   const uint64_t cells = counts.cells().size() + counts.held_out().size();
-  return sum.bytes() + cells * sizeof(Entry) + memory_of_words(counts);
+  const auto groups =
+      Grid::groups_for(counts.cells(), row_width(static_cast<size_t>(config_.dim)) * sizeof(float));
+  const uint64_t offsets = 16 * uint64_t{groups.rows} * groups.columns;  // twice while it is made
+  return sum.bytes() + cells * sizeof(Entry) + offsets + memory_of_words(counts);
 }
 
 }  // namespace kith::glove

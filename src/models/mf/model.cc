@@ -262,7 +262,7 @@ uint64_t Mf::memory(const Ratings& ratings, const Job&) const {
     passing = std::max(passing, m.passing + m.effects);
   }
   // Besides what one side takes: the effects of both as they were, and what they say now; rows.
-  if (effects > 0) passing += effects + 2 * rows * padded(dim + 2) * sizeof(float);
+  if (effects > 0) passing += effects + rows * padded(dim + 2) * sizeof(float);
   if (what.any(ratings)) kept += 8 * all + 8 * rows;  // the ratings by item
   // The grid and the working rows, twice while the best are kept.
   const uint64_t first = ratings.train().size() * sizeof(Entry) +

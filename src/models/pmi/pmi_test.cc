@@ -142,12 +142,17 @@ TEST(Pmi, TheLossIsWhatIsLeftOfTheMatrix) {
         all += std::pow(double{p.row(r)[c]}, 2);
       }
     }
-    // svd works with a few columns more than it keeps, so it has a little less left.
-    EXPECT_LE(m.state().loss, left / all + 1e-4);
-    if (solver != Solver::kSvd) {
-      EXPECT_NEAR(m.state().loss, left / all, 1e-3);
-    }
+    EXPECT_NEAR(m.state().loss, left / all, 1e-3);
   }
+}
+
+TEST(Pmi, StepsThatAreFarTooLongAreADivergence) {
+  const Counts counts = counts_of(some_counts(40));
+  Pmi m;
+  m.config() = {.dim = 5, .solver = Solver::kGradient, .epochs = 50, .lr = 3.0};
+  Job job(1);
+  const std::string what = message_of(ErrorKind::kDiverged, [&] { m.train(counts, job); });
+  EXPECT_NE(what.find("leave --lr out, or make it smaller"), std::string::npos) << what;
 }
 
 TEST(Pmi, StepsOfTheirOwnLengthNeverRaiseTheLoss) {

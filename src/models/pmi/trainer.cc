@@ -20,6 +20,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/error.h"
 #include "models/pmi/matrix.h"
 #include "models/pmi/model.h"
 #include "train/linear_operator.h"
@@ -29,6 +30,8 @@
 
 namespace kith::pmi {
 namespace {
+
+constexpr double kFarTooMuch = 10;  // times the loss of nothing
 
 double square_of(const Matrix& m) {
   double out = 0;
@@ -75,6 +78,7 @@ double largest_eigenvalue(const Small& a) {
 std::vector<double> factor_of(const Small& a, double penalty) {
   double trace = 0;
   for (size_t i = 0; i < a.rows; ++i) trace += a.at(i, i);
+  if (!std::isfinite(trace)) throw fault(ErrorKind::kDiverged, "a factor is not finite");
   for (double more = 0;; more = more == 0 ? 1e-12 * trace + 1e-30 : 10 * more) {
     std::vector<double> out = a.values;
     for (size_t i = 0; i < a.rows; ++i) out[i * a.cols + i] += penalty + more;
@@ -126,9 +130,14 @@ class PmiTrainer final : public Trainer {
     const double loss = m_.config_.solver == Solver::kSvd   ? iterate(u, v, blocks.epoch == 0)
                         : m_.config_.solver == Solver::kAls ? solve(u, v)
                                                             : descend(u, v);
+    const double left = square_ > 0 ? loss / square_ : 0;  // of 1, where nothing is learned
+    if (!(left < kFarTooMuch)) {
+      throw fault(ErrorKind::kDiverged, "training diverged: the loss is {:.3g}{}", left,
+                  m_.config_.lr ? "; leave --lr out, or make it smaller" : "");
+    }
     m_.input_ = std::move(u);
     m_.output_ = std::move(v);
-    sum.add(square_ > 0 ? loss / square_ : 0, 1);
+    sum.add(left, 1);
     return {1};
   }
 
@@ -150,7 +159,13 @@ class PmiTrainer final : public Trainer {
     if (first) y = times_p(basis_of(q, job_));
     q = basis_of(times_transposed(y), job_);
     y = times_p(q);
-    return square_ - square_of(y);  // of P - Y Q^T, as Q^T Q = 1
+    // Of Y Q^T the first `rank` triplets are kept, each less the penalty: |P - U V^T|^2 + lambda
+    // (|U|^2 + |V|^2) is then |P|^2 less (sigma - lambda)^2 for each of them.
+    double out = square_;
+    const std::vector<double> sigma =
+        truncated(svd_of_product(y, q, job_), m_.rank(y.rows())).sigma;
+    for (const double s : sigma) out -= std::pow(std::max(0.0, s - m_.config_.penalty), 2);
+    return out;
   }
 
   // What is left of P, and the penalty, after a step on `moved` with `product` = P or P^T times the
@@ -252,6 +267,12 @@ class PmiTrainer final : public Trainer {
 };
 
 std::unique_ptr<Trainer> Pmi::trainer(const Counts& counts, Job& job) {
+  if (counts.held_out().size() > 0) {
+    throw fault(
+        ErrorKind::kUsage,
+        "pmi factors all counts, and a cell that is held out would be a 0 among them; leave "
+        "--holdout out");
+  }
   return std::make_unique<PmiTrainer>(*this, counts, job);
 }
 
@@ -261,7 +282,10 @@ uint64_t Pmi::memory(const Counts& counts, const Job&) const {
   const uint64_t tables =
       (6 * padded(working_cols(rows)) + 2 * padded(static_cast<size_t>(config_.dim))) * rows *
       sizeof(float);
-  return tables + 16 * counts.cells().size() + 16 * rows + memory_of_words(counts);
+  // Sums of products of two factors, of as many shards as there are rows for; in double.
+  const uint64_t shards = std::min<uint64_t>(64, 1 + rows / 64);
+  const uint64_t sums = shards * working_cols(rows) * padded(working_cols(rows)) * sizeof(double);
+  return tables + sums + 16 * counts.cells().size() + 16 * rows + memory_of_words(counts);
 }
 
 }  // namespace kith::pmi
