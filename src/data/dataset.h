@@ -68,9 +68,9 @@ struct ReadRequest {
   std::string schema_path{};  // where a table writes down what its columns seem to be; or not
   Wishes wishes{};
   const Context* context = nullptr;  // whose threads may be used; null: the caller's alone
-  std::any base{};          // what a model to go on from knows: of the kind's own type
-  bool keep_all = false;    // hold nothing out, whatever the settings say
-  bool keep_times = false;  // for splits by time
+  std::any base{};                   // what a model to go on from knows: of the kind's own type
+  bool keep_all = false;             // hold nothing out, whatever the settings say
+  bool keep_times = false;           // for splits by time
   // Called now and then with bytes and share read so far, or -1; may throw to stop.
   std::function<void(uint64_t, double)> on_read{};
 };

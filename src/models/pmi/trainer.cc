@@ -74,6 +74,15 @@ double largest_eigenvalue(const Small& a) {
   return 1.01 * out;
 }
 
+// Of a symmetric matrix that has none below 0, falling.
+std::vector<double> eigenvalues(const Small& a) {
+  Matrix dense(a.rows, a.cols);
+  for (size_t i = 0; i < a.rows; ++i) {
+    for (size_t j = 0; j < a.cols; ++j) dense.row(i)[j] = static_cast<float>(a.at(i, j));
+  }
+  return dense_svd(dense).sigma;
+}
+
 // The lower factor of a + penalty; what is singular is made regular by a little more.
 std::vector<double> factor_of(const Small& a, double penalty) {
   double trace = 0;
@@ -160,11 +169,13 @@ class PmiTrainer final : public Trainer {
     q = basis_of(times_transposed(y), job_);
     y = times_p(q);
     // Of Y Q^T the first `rank` triplets are kept, each less the penalty: |P - U V^T|^2 + lambda
-    // (|U|^2 + |V|^2) is then |P|^2 less (sigma - lambda)^2 for each of them.
+    // (|U|^2 + |V|^2) is then |P|^2 less (sigma - lambda)^2 for each of them. Since Q^T Q = 1, the
+    // squares of sigma are the eigenvalues of Y^T Y.
+    const std::vector<double> squares = eigenvalues(transpose_times(y, y, job_));
     double out = square_;
-    const std::vector<double> sigma =
-        truncated(svd_of_product(y, q, job_), m_.rank(y.rows())).sigma;
-    for (const double s : sigma) out -= std::pow(std::max(0.0, s - m_.config_.penalty), 2);
+    for (size_t k = 0; k < std::min(squares.size(), m_.rank(y.rows())); ++k) {
+      out -= std::pow(std::max(0.0, std::sqrt(squares[k]) - m_.config_.penalty), 2);
+    }
     return out;
   }
 
