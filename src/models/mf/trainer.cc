@@ -80,10 +80,13 @@ class MfTrainer final : public RatingsTrainer {
     const Axis axis = side.axis;
     Matrix& rows = m_.f_.rows(axis);
     side.counts.assign(rows.rows(), 0);
-    for (uint32_t u = 0; u < ratings_.train().rows() && axis == Axis::kUser; ++u) {
-      side.counts[u] = ratings_.train().row(u).size();
+    if (axis == Axis::kUser) {
+      for (uint32_t u = 0; u < ratings_.train().rows(); ++u) {
+        side.counts[u] = ratings_.train().row(u).size();
+      }
+    } else {
+      for (const uint32_t i : ratings_.train().column) ++side.counts[i];
     }
-    for (const uint32_t i : ratings_.train().column) side.counts[i] += axis == Axis::kItem;
     std::vector<float> weights(rows.rows());
     for (size_t r = 0; r < rows.rows(); ++r) {
       const uint64_t n = side.counts[r];
