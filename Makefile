@@ -48,7 +48,7 @@ test: ## layers, formatting, unit and end-to-end tests
 	@$(MAKE) --no-print-directory layers format-check
 	$(CTEST) --test-dir build/release
 
-# A sample of the campaigns and mutants, so that it ends within two hours; whole they have targets of their own.
+# A sample of the campaigns and mutants: whole they take many hours, and have targets of their own.
 check: ## everything: test, sanitizers, clang-tidy, fuzzing, mutated files, 100 of each campaign, 30 mutants
 	@tools/setup.sh check
 	@for stage in test test-asan test-tsan tidy fuzz mutate campaigns mutants; do start=$$(date +%s); \

@@ -147,10 +147,11 @@ class Tally {
   explicit Tally(const Plan& plan)
       : plan_(plan), table_(plan.low.size() + plan.weights.size(), 0), events_(plan.events) {}
 
-  void count(std::span<const WordId> words, size_t begin, size_t end, bool pieces) {
+  // Pairs whose first word is among the first `end`; `pieces`: a line begins with the first of them.
+  void count(std::span<const WordId> words, size_t end, bool pieces) {
     const size_t reach = plan_.weights.size() - 1;
     size_t in_line = 0;
-    for (size_t i = begin; i < end; ++i) {
+    for (size_t i = 0; i < end; ++i) {
       if (words[i] == kSentenceEnd || in_line == kLongestLine) in_line = 0;
       if (words[i] == kSentenceEnd) continue;
       size_t last = std::min(words.size() - 1, i + reach);
@@ -427,7 +428,7 @@ Sparse count_pairs(const Corpus& corpus, const CountOptions& options, const std:
           std::vector<WordId>& stream = buffers[worker];
           stream.resize(std::min(corpus.length(), end + (pieces ? 0 : reach)) - begin);
           corpus.read(begin, stream);
-          tallies[worker]->count(stream, 0, end - begin, pieces);
+          tallies[worker]->count(stream, end - begin, pieces);
         },
         threads);
   }

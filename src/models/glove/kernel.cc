@@ -17,7 +17,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 using kith::HWY_NAMESPACE::dot;
 using kith::HWY_NAMESPACE::exp_minus;
 using kith::HWY_NAMESPACE::f32;
-using kith::HWY_NAMESPACE::inverse_root;
 using kith::HWY_NAMESPACE::VF;
 
 constexpr size_t kBatch = 16;  // cells whose weights are computed at once
