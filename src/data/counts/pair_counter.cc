@@ -147,7 +147,8 @@ class Tally {
   explicit Tally(const Plan& plan)
       : plan_(plan), table_(plan.low.size() + plan.weights.size(), 0), events_(plan.events) {}
 
-  // Pairs whose first word is among the first `end`; `pieces`: a line begins with the first of them.
+  // Pairs whose first word is among the first `end`; `pieces`: a line begins with the first of
+  // them.
   void count(std::span<const WordId> words, size_t end, bool pieces) {
     const size_t reach = plan_.weights.size() - 1;
     size_t in_line = 0;
