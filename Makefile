@@ -49,11 +49,11 @@ test: ## layers, formatting, unit and end-to-end tests
 	$(CTEST) --test-dir build/release
 
 # A sample of the campaigns and mutants: whole they take many hours, and have targets of their own.
-check: ## everything: test, sanitizers, clang-tidy, fuzzing, mutated files, 100 of each campaign, 30 mutants
+check: ## everything: test, sanitizers, clang-tidy, fuzzing, mutated files, 100 of each campaign, 10 mutants
 	@tools/setup.sh check
 	@for stage in test test-asan test-tsan tidy fuzz mutate campaigns mutants; do start=$$(date +%s); \
 	  $(MAKE) --no-print-directory $$stage CAMPAIGN=$(or $(CAMPAIGN),100) \
-	    MUTANTS="$(or $(MUTANTS),--sample 30)" || exit 1; \
+	    MUTANTS="$(or $(MUTANTS),--sample 10)" || exit 1; \
 	  took="$$took, $$stage $$(($$(date +%s) - start)) s"; echo "make check: passed$${took#,}"; done
 
 campaigns: ## CAMPAIGN (1000) kills, as many faults of the system, tiny data, extremes, hostile files; memory

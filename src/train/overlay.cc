@@ -13,8 +13,9 @@ Rounds::Rounds(size_t tables, size_t rows, size_t stride) : tables_(tables), cha
 
 uint64_t Rounds::memory_needed(size_t tables, size_t rows, size_t stride, uint64_t touches) {
   const uint64_t row = (stride + kRowPad) * sizeof(float) + sizeof(uint32_t);
-  const uint64_t overlay = rows * sizeof(uint32_t) + std::min<uint64_t>(rows, touches) * row;
-  return tables * kBlocks * overlay + 2 * rows * sizeof(uint32_t);
+  const uint64_t slots = uint64_t{tables} * rows;
+  return kBlocks * (slots * sizeof(uint32_t) + std::min(slots, touches) * row) +
+         2 * rows * sizeof(uint32_t);
 }
 
 void Rounds::combine(size_t table, size_t count, RowTable to, const Context& context, bool alone) {

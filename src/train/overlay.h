@@ -175,7 +175,7 @@ class Rounds {
     return true;
   }
 
-  // `touches`: rows of one table that a block touches at most.
+  // `touches`: rows of all tables that a block touches at most.
   static uint64_t memory_needed(size_t tables, size_t rows, size_t stride, uint64_t touches);
 
  private:

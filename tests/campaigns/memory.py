@@ -4,8 +4,8 @@
 
 usage: memory.py --kith PATH [--count N] [--seed S] [--all]
 
-For data of many shapes the line `memory about ...` comes within 10 % or 8 MB of the measured peak
-less that of the bare program; with --max-memory just below it training is refused with exit 5,
+For data of many shapes the line `memory about ...` comes within 10 % or 8 MB of the peak from then
+on, measured, less that of the bare program; with --max-memory just below it training is refused with exit 5,
 just above it trains. A huge set, very many columns and a gzip file of 2 GB end in a sentence or a
 model, in bounded memory and time. --count 0 runs all of it; any other count draws small shapes.
 """
@@ -23,7 +23,6 @@ import kith
 
 MB = 1 << 20
 SLACK, SHARE = 8 * MB, 0.10
-SAMPLED, CELL = 10_000, 64  # rows of a table that are looked at first, bytes of a cell then
 # What softimpute takes grows with the rank that it finds, up to --dim; the estimate is for that.
 SHARE_ABOVE = {"softimpute": 0.25}
 UNITS = {"bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
@@ -145,11 +144,19 @@ def high_water(process):
     return 1024 * int(found[1]) if found else 0
 
 
+def forget_peak(process):
+    try:
+        pathlib.Path(f"/proc/{process.pid}/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        pass  # it has ended, or may not be written to: then the peak is that of all
+
+
 def measure(run, *args):
     """Runs the program: its exit code, peak in bytes, what it said, seconds of work.
 
-    The kernel counts the memory of the parent into ru_maxrss of a child, so below that the peak is
-    what was seen while it ran.
+    The peak is that of training if there is any: what reading took before is forgotten when the
+    program says what training will need. The kernel counts the memory of the parent into ru_maxrss
+    of a child, so below that the peak is what was seen while it ran.
     """
     run.runs += 1
     run.history.append(args)
@@ -157,14 +164,18 @@ def measure(run, *args):
     with open(run.folder / "said", "wb") as said:
         process = subprocess.Popen([run.program, *args], cwd=run.folder, stderr=said,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        peak = 0
+        peak = before = 0
         while True:
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
             if pid:
                 break
+            if not before and estimated((run.folder / "said").read_text(errors="replace")):
+                before, peak = peak, 0
+                forget_peak(process)
             peak = max(peak, high_water(process))
             time.sleep(0.001)
     process.returncode = os.waitstatus_to_exitcode(status)
+    peak = peak or before  # it was over before it was looked at again
     if usage.ru_maxrss > own:
         peak = 1024 * usage.ru_maxrss
     text = (run.folder / "said").read_text(encoding="utf-8", errors="replace")
@@ -202,10 +213,6 @@ def check_estimate(run, shape, model, bare):
     if run.options.all:
         print(f"{where} {' '.join(shape.flags)}: about {in_mb(estimate)}, {in_mb(taken)} measured",
               flush=True)
-    # What types are inferred from is held as text, and gone before training: of a short table with
-    # many columns it is the most that is ever there. The estimate is of training.
-    columns = sum(shape.numbers[2:4]) if shape.make is rows and len(shape.numbers) > 3 else 0
-    estimate = max(estimate, min(shape.size(), SAMPLED) * columns * CELL)
     share = SHARE_ABOVE.get(model, SHARE) if estimate > taken else SHARE
     if abs(taken - estimate) > max(SLACK, share * taken):
         run.fail(f"memory about {in_mb(estimate)} but {in_mb(taken)} measured: {where}")

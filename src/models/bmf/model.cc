@@ -221,7 +221,8 @@ uint64_t Bmf::memory(const Ratings& ratings, const Job&) const {
   const uint64_t rows = ratings.users().size() + ratings.items().size();
   // The sample that is drawn, and where it started; the means of what is kept.
   const uint64_t row = padded(rank() + 2) * sizeof(float), drawn = 3 * rows * row;
-  const uint64_t all = ratings.train().size() + ratings.held_out().size();
+  // What it learns from, by user and by item.
+  const uint64_t learned = ratings.train().size() + (config_.refit ? ratings.held_out().size() : 0);
   uint64_t known = 0, passing = ratings.users().size() * row;  // new means, or what columns take
   for (const bool users : {true, false}) {
     const uint64_t own = users ? ratings.users().size() : ratings.items().size();
@@ -231,7 +232,7 @@ uint64_t Bmf::memory(const Ratings& ratings, const Job&) const {
     known += m.kept + 2 * m.effects;  // as it was before the sweep, too
     passing = std::max(passing, m.passing);
   }
-  return sum.bytes() + drawn + 40 * rows + 24 * all + known + passing + memory_of_all(ratings);
+  return sum.bytes() + drawn + 40 * rows + 24 * learned + known + passing + memory_of_all(ratings);
 }
 
 void Bmf::visit(Parts& parts) {

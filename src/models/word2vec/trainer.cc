@@ -51,16 +51,14 @@ double distinct(const Vocabulary& vocabulary, double alpha, uint64_t draws) {
   return out;
 }
 
-// Rows of one table that a block of this size touches.
+// Rows of both tables that a block of this size touches: its words in each, and noise in one.
 uint64_t touches(const Config& config, const Vocabulary& vocabulary, uint64_t block) {
   const auto window = static_cast<uint64_t>(config.window);
   const auto negatives = static_cast<uint64_t>(config.negatives);
-  const uint64_t words = block + 2 * window;
-  const uint64_t noise = config.noise == Noise::kPool
-                             ? words + Scratch::pool_size(config) + negatives * block
+  const uint64_t noise = config.noise == Noise::kPool   ? Scratch::pool_size(config) + block
                          : config.noise == Noise::kPair ? block * 2 * window * negatives
                                                         : block * negatives;
-  return static_cast<uint64_t>(distinct(vocabulary, 1, words) +
+  return static_cast<uint64_t>(2 * distinct(vocabulary, 1, block + 2 * window) +
                                distinct(vocabulary, config.alpha, noise));
 }
 
