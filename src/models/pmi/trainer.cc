@@ -289,10 +289,10 @@ std::unique_ptr<Trainer> Pmi::trainer(const Counts& counts, Job& job) {
 
 uint64_t Pmi::memory(const Counts& counts, const Job&) const {
   const uint64_t rows = counts.vocabulary().words.size();
-  // The factors; then their copies during an epoch, a product, and its basis while that is made, or
-  // at the end the vectors.
+  // The factors, their copies during an epoch and a product; its basis while that is made, which is
+  // two tables about as large as the vectors that there are at the end.
   const uint64_t work = padded(working_cols(rows)), dim = padded(static_cast<size_t>(config_.dim));
-  const uint64_t tables = (2 * work + std::max(5 * work, 2 * dim)) * rows * sizeof(float);
+  const uint64_t tables = (5 * work + 2 * dim) * rows * sizeof(float);
   // Sums of products of two factors, of as many shards as there are rows for; in double.
   const uint64_t shards = std::min<uint64_t>(64, 1 + rows / 64);
   const uint64_t sums = shards * working_cols(rows) * padded(working_cols(rows)) * sizeof(double);
