@@ -199,14 +199,15 @@ Matrix take_quantised(FastTextInput& in, const FastTextTable& table) {
   const bool norms = in.flag("whether norms are stored apart");
   take_shape(in, table);
   const auto size = in.number<int32_t>(table.title);
-  const std::string codes = in.bytes(static_cast<uint64_t>(std::max(0, size)), table.title);
-  const Codebook book = take_codebook(in, table.dim, table.title);
-  // No product: rows are as many as a file may claim. Only exact division makes them equal.
-  if (codes.size() / book.parts != table.rows || codes.size() % book.parts != 0 || size < 0) {
+  const auto refuse = [&](size_t parts) {
     throw fault(ErrorKind::kInput,
-                "{}: {} has {} bytes of codes for {} rows of {} parts; the file is damaged",
-                in.where(), table.title, size, table.rows, book.parts);
-  }
+                "{}: {} has {} bytes of codes for {} rows of {}; the file is damaged", in.where(),
+                table.title, size, table.rows, parts);
+  };
+  if (size < 0) refuse(1);
+  const std::string codes = in.bytes(static_cast<uint64_t>(size), table.title);
+  const Codebook book = take_codebook(in, table.dim, table.title);
+  if (codes.size() / book.parts != table.rows || codes.size() % book.parts != 0) refuse(book.parts);
   std::string norm_codes;
   Codebook norm_book;
   if (norms) {
