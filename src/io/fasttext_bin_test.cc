@@ -84,14 +84,15 @@ TEST(FastTextBin, QuantisedTablesBecomeRows) {
     EXPECT_EQ(std::vector(plain.input.row(r).begin(), plain.input.row(r).end()),
               (std::vector<float>{200 + x, 200.5f + x, -x}));
   }
-  expect_equal(plain.output, sample(Kind::kSupervised, Loss::kSoftmax, 3).output);
+  ASSERT_EQ(plain.output.rows(), 3u);
+  EXPECT_EQ(plain.output.row(2)[1], 8);
 
   const FastTextFile scaled = read_bytes(gzip(quantised(true, true, true)));
   ASSERT_EQ(scaled.input.rows(), 5u);
   const float norm = 251.0f / 256;
   EXPECT_EQ(std::vector(scaled.input.row(4).begin(), scaled.input.row(4).end()),
             (std::vector<float>{204 * norm, 204.5f * norm, -4 * norm}));
-  ASSERT_EQ(scaled.output.rows(), 2u);
+  ASSERT_EQ(scaled.output.rows(), 3u);
   EXPECT_EQ(scaled.output.row(1)[1], 201.5f);
   EXPECT_EQ(*scaled.pruned, (std::vector<std::pair<int32_t, int32_t>>{{3, 0}, {1, 1}}));
 }
