@@ -71,10 +71,18 @@ void check_settings(const FastTextHeader& h, const std::string& where) {
   });
   check("the number of tokens", static_cast<double>(h.tokens), 0,
         static_cast<double>(std::numeric_limits<int64_t>::max()));
+  // Whoever looks for an n-gram divides by the number of buckets.
+  const bool ngrams = h.max_n > 0 || (h.kind == Kind::kSupervised && h.word_ngrams > 1);
+  if (ngrams && h.buckets == 0) {
+    throw fault(ErrorKind::kInput,
+                "{}: n-grams of {} letters and {} words, but no buckets for them", where, h.max_n,
+                h.word_ngrams);
+  }
 }
 
 void take_settings(FastTextInput& in, FastTextHeader& h) {
-  const auto version = (in.number<int32_t>("the magic number"), in.number<int32_t>("the version"));
+  in.take(sizeof(kMagic), "the magic number");
+  const auto version = in.number<int32_t>("the version");
   if (version < kOldest || version > kVersion) {
     throw fault(ErrorKind::kInput,
                 "{}: a fastText model of version {}; versions {} and {} can be read", in.where(),
@@ -117,34 +125,36 @@ Sizes take_sizes(FastTextInput& in, FastTextHeader& h) {
 }
 
 struct NameList {
+  bool labels;
+  int32_t first, size;  // entries of the dictionary
   Names& names;
   std::vector<uint64_t>& counts;
   std::vector<uint64_t>& dropped;
 };
 
-void take_entries(FastTextInput& in, int32_t first, int32_t n, bool labels, NameList out,
-                  ReadReport& report) {
+void take_entries(FastTextInput& in, const NameList& list, ReadReport& report) {
   std::string repaired;
-  for (int32_t i = 0; i < n; ++i) {
-    std::string name = in.word(static_cast<uint64_t>(first + i));
+  for (int32_t i = 0; i < list.size; ++i) {
+    const int32_t entry = list.first + i + 1;
+    std::string name = in.word(entry);
     const auto count = in.number<int64_t>("the dictionary");
     const auto type = in.number<uint8_t>("the dictionary");
-    if (count < 0 || type != labels) {
+    if (count < 0 || type != list.labels) {
       throw fault(ErrorKind::kInput,
                   "{}: entry {} of the dictionary, \"{}\", must be a {} with a count; found type "
                   "{} and count {}; the file is damaged",
-                  in.where(), first + i + 1, shown(name), labels ? "label" : "word", type, count);
+                  in.where(), entry, shown(name), list.labels ? "label" : "word", type, count);
     }
     if (repair_utf8(name, repaired)) {
       ++report.invalid_utf8;
       name.swap(repaired);
     }
-    const size_t row = out.names.size();
-    if (out.names.add(name) < row) {
+    const size_t row = list.names.size();
+    if (list.names.add(name) < row) {
       ++report.duplicates;
-      out.dropped.push_back(static_cast<uint64_t>(i));
+      list.dropped.push_back(static_cast<uint64_t>(i));
     } else {
-      out.counts.push_back(static_cast<uint64_t>(count));
+      list.counts.push_back(static_cast<uint64_t>(count));
     }
   }
 }
@@ -175,8 +185,8 @@ void check_pruned(const std::vector<std::pair<int32_t, int32_t>>& pruned, int32_
 Dropped take_dictionary(FastTextInput& in, FastTextHeader& h, ReadReport& report) {
   const Sizes n = take_sizes(in, h);
   Dropped dropped;
-  take_entries(in, 0, n.words, false, {h.words, h.counts, dropped.words}, report);
-  take_entries(in, n.words, n.labels, true, {h.labels, h.label_counts, dropped.labels}, report);
+  take_entries(in, {false, 0, n.words, h.words, h.counts, dropped.words}, report);
+  take_entries(in, {true, n.words, n.labels, h.labels, h.label_counts, dropped.labels}, report);
   if (n.pruned < 0) return dropped;
   h.pruned.emplace();
   in.expect(static_cast<uint64_t>(n.pruned), 2 * sizeof(int32_t), "the list of buckets");

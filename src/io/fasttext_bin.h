@@ -31,9 +31,10 @@ struct FastTextHeader {
   int32_t negatives = 5;  // neg
   int32_t word_ngrams = 1;
   Loss loss = Loss::kNs;
-  Kind kind = Kind::kSkipGram;   // model
-  int32_t buckets = 0;           // bucket: rows for n-grams of letters and of words
-  int32_t min_n = 0, max_n = 0;  // letters of an n-gram; max_n 0: none
+  Kind kind = Kind::kSkipGram;  // model
+  int32_t buckets = 0;          // bucket: rows for n-grams of letters and of words
+  int32_t min_n = 0,
+          max_n = 0;  // letters of an n-gram; max_n 0: none. With n-grams there are buckets
   int32_t lr_update_rate = 100;  // lrUpdateRate
   double sample = 1e-4;          // t
   int64_t tokens = 0;            // ntokens

@@ -67,6 +67,7 @@ TEST(FastTextBin, WhatContradictsItselfIsRefused) {
   refused(with(good, kLoss, 5), "the loss must be from 1 to 4; found 5");
   refused(with(good, kKind, 0), "the kind of model must be from 1 to 3; found 0");
   refused(with(good, kBuckets, -1), "the number of buckets must be from 0");
+  refused(with(good, kBuckets, 0), "no buckets for them");
   refused(with(good, kMinN, -3), "found -3");
   refused(with(good, 56, std::nan("")), "the sampling threshold");
   refused(with(good, kTokens, int64_t{-1}), "the number of tokens");

@@ -145,7 +145,7 @@ bool FastTextInput::flag(std::string_view what) {
   return byte == 1;
 }
 
-std::string FastTextInput::word(uint64_t entry) {
+std::string FastTextInput::word(int32_t entry) {
   std::string_view ahead = input_.peek(1).substr(0, kMaxFastTextName + 1);
   size_t end = ahead.find('\0');
   if (end == std::string_view::npos) {
@@ -156,7 +156,7 @@ std::string FastTextInput::word(uint64_t entry) {
     throw fault(ErrorKind::kInput,
                 "{}: entry {} of the dictionary does not end within {} bytes; the file is cut off "
                 "or damaged",
-                where(), entry + 1, ahead.size());
+                where(), entry, ahead.size());
   }
   return std::string(take(end + 1, "the dictionary").substr(0, end));
 }

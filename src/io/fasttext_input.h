@@ -34,7 +34,7 @@ class FastTextInput {
     return out;
   }
   bool flag(std::string_view what);
-  std::string word(uint64_t entry);  // without the zero that ends it
+  std::string word(int32_t entry);  // of the dictionary, from 1; without the zero that ends it
   std::string bytes(uint64_t n, std::string_view what);
   // Error if n things of so many bytes each are claimed and the file is known to have fewer.
   void expect(uint64_t n, uint64_t each, std::string_view what) const;
