@@ -31,10 +31,9 @@ struct FastTextHeader {
   int32_t negatives = 5;  // neg
   int32_t word_ngrams = 1;
   Loss loss = Loss::kNs;
-  Kind kind = Kind::kSkipGram;  // model
-  int32_t buckets = 0;          // bucket: rows for n-grams of letters and of words
-  int32_t min_n = 0,
-          max_n = 0;  // letters of an n-gram; max_n 0: none. With n-grams there are buckets
+  Kind kind = Kind::kSkipGram;   // model
+  int32_t buckets = 0;           // bucket: rows for n-grams of letters and of words
+  int32_t min_n = 0, max_n = 0;  // letters of an n-gram; where max_n > 0 there are buckets
   int32_t lr_update_rate = 100;  // lrUpdateRate
   double sample = 1e-4;          // t
   int64_t tokens = 0;            // ntokens
@@ -56,7 +55,7 @@ struct FastTextHeader {
 struct FastTextFile : FastTextHeader {
   bool quantised = false;  // the input, and maybe the output, was stored in 8-bit codes
   Matrix input;            // input_rows() x dim: a row per word, then one per bucket
-  Matrix output;  // output_rows() x dim: a row per word or label; Loss::kHs: per inner node
+  Matrix output;           // output_rows() x dim: per word or label; with kHs per inner node
 };
 
 // Whether a file that begins so is one; whether it can be read is another question.
