@@ -146,6 +146,7 @@ class Campaign:
 def make_seeds(program, folder):
     subprocess.run([program, "--make", folder], check=True)
     seeds = {p.name: p.read_bytes() for p in sorted(folder.iterdir()) if p.suffix != ".words"}
+    seeds["fasttext.bin.gz"] = gzip.compress(seeds["fasttext.bin"], mtime=0)
     seeds["vectors.txt.gz"] = gzip.compress(seeds["vectors.txt"], mtime=0)
     if shutil.which("zstd"):
         seeds["vectors.bin.zst"] = subprocess.run(["zstd", "-qc"], input=seeds["vectors.bin"],

@@ -31,6 +31,8 @@
 #include "data/ratings/ratings.h"
 #include "data/table/table.h"
 #include "data/text/corpus.h"
+#include "io/fasttext_bin.h"
+#include "io/test_fasttext_bytes.h"
 #include "io/vector_files.h"
 #include "models/capabilities.h"
 #include "models/model.h"
@@ -146,6 +148,14 @@ void make_vectors(const std::string& folder) {
   }
 }
 
+void make_fasttext(const std::string& folder) {
+  const auto put = [&](const char* name, std::string_view bytes) {
+    std::ofstream(folder + "/" + name, std::ios::binary) << bytes;
+  };
+  put("fasttext.bin", kith::testing::kOfFastText);
+  put("fasttext.ftz", kith::testing::quantised(true, true, true));
+}
+
 // --- Reading them ---
 
 uint64_t digest(const kith::Names& names, const kith::Vectors& vectors) {
@@ -196,6 +206,12 @@ uint64_t read_vector_file(const std::string& path) {
   return digest(vectors.names, kith::MatrixVectors(vectors.matrix));
 }
 
+uint64_t read_fasttext(const std::string& path) {
+  const auto file = kith::read_fasttext_bin(path);
+  return digest(file.words, kith::MatrixVectors(file.input)) +
+         digest(file.labels, kith::MatrixVectors(file.output));
+}
+
 // To be learned from.
 uint64_t read_counts(const std::string& path) { return kith::Counts::open(path).fingerprint(); }
 
@@ -218,7 +234,8 @@ void try_file(const std::string& path, Tally& counts) {
   bool read = false, wrong = false;
   try {
     if (path.ends_with(".sealed")) seal(path);
-    for (const auto reader : {read_model, read_checkpoint, read_vector_file, read_counts}) {
+    for (const auto reader :
+         {read_model, read_checkpoint, read_vector_file, read_fasttext, read_counts}) {
       try {
         std::printf(" read=%016llx", static_cast<unsigned long long>(reader(path)));
         read = true;
@@ -260,6 +277,7 @@ int main(int argc, char** argv) {
     if (argc == 3 && std::string_view(argv[1]) == "--make") {
       make_models(argv[2]);
       make_vectors(argv[2]);
+      make_fasttext(argv[2]);
       return 0;
     }
     if (argc == 1) return read_list();
