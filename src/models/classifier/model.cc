@@ -162,8 +162,7 @@ std::vector<Fact> Classifier::info() const {
 }
 
 ModelInfo info() {
-  return model_info<Classifier>("classifier",
-                                "labels of texts: words and runs of words (fastText supervised)");
+  return model_info<Classifier>("classifier", "labels of texts: as fastText's supervised mode");
 }
 
 }  // namespace kith::classifier
