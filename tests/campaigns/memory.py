@@ -251,13 +251,13 @@ def hostile(run):
 
     def zeros():
         gzip_of(run, "d.gz", b"\0")
-        for model in ("word2vec", "feat2vec", "als"):
+        for model in ("word2vec", "classifier", "feat2vec", "als"):
             yield "train", model, "d.gz", "-o", "m.kith", "--quiet"
         yield "import", "d.gz", "-o", "m.kith", "--quiet"
 
     def one_word():
         gzip_of(run, "d.gz", b"a")
-        for model in ("word2vec", "feat2vec", "als"):
+        for model in ("word2vec", "classifier", "feat2vec", "als"):
             yield "train", model, "d.gz", "-o", "m.kith", "--quiet"
         yield "import", "d.gz", "-o", "m.kith", "--quiet"
 

@@ -23,13 +23,16 @@ std::vector<uint32_t> BucketSet::list() const {
   return out;
 }
 
-Features::Features(uint32_t words, int longest, uint64_t buckets, const Documents& documents)
+Features::Features(uint32_t words, int longest, uint64_t buckets, const Documents& documents,
+                   const Documents* more)
     : words_(words),
       longest_(static_cast<size_t>(longest)),
       buckets_(buckets),
       runs_(longest > 1 ? buckets : 0) {
-  for (size_t i = 0; longest > 1 && i < documents.size(); ++i) {
-    for_each_bucket(documents.words_of(i), [&](uint32_t bucket) { runs_.add(bucket); });
+  for (const Documents* const texts : {&documents, more}) {
+    for (size_t i = 0; longest > 1 && texts && i < texts->size(); ++i) {
+      for_each_bucket(texts->words_of(i), [&](uint32_t bucket) { runs_.add(bucket); });
+    }
   }
   runs_.count();
 }

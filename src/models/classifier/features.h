@@ -40,8 +40,9 @@ class BucketSet {
 class Features {
  public:
   Features() = default;
-  // Of texts to learn from.
-  Features(uint32_t words, int longest, uint64_t buckets, const Documents& documents);
+  // Of texts to learn from, and maybe more of them.
+  Features(uint32_t words, int longest, uint64_t buckets, const Documents& documents,
+           const Documents* more = nullptr);
   // Of a model: `list` as from BucketSet.
   Features(uint32_t words, int longest, uint64_t buckets, std::span<const uint32_t> list);
 

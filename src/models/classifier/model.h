@@ -50,6 +50,9 @@ class Classifier final : public Learns<Labelled>, public HasVectors, public Clas
   size_t outputs() const {
     return config_.loss == LabelLoss::kHierarchical ? classes_ - 1 : classes_;
   }
+  // Whether there is a second run, on what was held out as well.
+  bool refits(const Labelled& data) const;
+  uint64_t memory_of_run(const Labelled& data, const Job& job, bool again) const;
   // Takes words, labels and runs of these texts; tables as they are before any training.
   void start(const Labelled& data, const Documents& texts, uint64_t seed);
   void prepare();  // what follows from the parts

@@ -181,10 +181,7 @@ class TextCourse final : public ModelCourse {
     const double usual = c.optimiser == Optimiser::kSgd ? 0.5 : 0.8;
     return {.epochs = c.epochs, .lr = c.lr.value_or(usual), .early_stop = c.early_stop};
   }
-  bool refits() const override {
-    return m_.config_.refit && m_.config_.early_stop > 0 && !data_.validated() &&
-           data_.held_out().size() > 0;
-  }
+  bool refits() const override { return m_.refits(data_); }
   void take_everything() override { all_ = joined(data_.train(), data_.held_out()); }
   void start(Start) override {
     forget_best();  // its tables have the rows of the run before
@@ -219,38 +216,52 @@ bool Classifier::learn(const Labelled& data, Job& job) {
   return kith::train(course, state_, job);
 }
 
-uint64_t Classifier::memory(const Labelled& data, const Job& job) const {
+uint64_t Classifier::memory_of_run(const Labelled& data, const Job& job, bool again) const {
   const auto dim = static_cast<size_t>(config_.dim);
   Classifier planned;
   planned.config_ = config_;
   planned.rows_ = data.vocabulary().words.size();
   planned.classes_ = data.labels().size();
   planned.runs_ = Features(static_cast<uint32_t>(planned.rows_), config_.word_ngrams,
-                           static_cast<uint64_t>(config_.buckets), data.train())
+                           static_cast<uint64_t>(config_.buckets), data.train(),
+                           again ? &data.held_out() : nullptr)
                       .runs()
                       .size();
   planned.working_ = true;
-  const bool watched = config_.early_stop > 0 && data.held_out().size() > 0;
-  MemorySum sum(watched);
-  planned.visit(sum);
-  uint64_t bytes = sum.bytes() + data.bytes();  // names and texts stand in the data as well
+  const bool watched = !again && config_.early_stop > 0 && data.held_out().size() > 0;
+  MemorySum tables(false), with_best(true);
+  planned.visit(tables);
+  planned.visit(with_best);
   const uint64_t rows = planned.rows_ + planned.runs_;
-  bytes += rows * padded(dim) * sizeof(float);  // vectors, made of the working rows at the end
+  uint64_t training = watched ? with_best.bytes() - tables.bytes() : 0;
+  const bool rounds = in_rounds(config_, job);
+  const uint64_t workers = rounds ? Rounds::kBlocks : static_cast<uint64_t>(job.threads());
+  training += workers * planned.classes_ * 24;
+  if (rounds) {
+    const uint64_t texts = std::max<uint64_t>(1, data.train().size());
+    const uint64_t words = 1 + data.train().words.size() / texts;
+    const uint64_t touches =
+        words * static_cast<uint64_t>(config_.word_ngrams) * block_size(texts, true);
+    training += Rounds::memory_needed(2, std::max(rows, planned.classes_), row_width(dim),
+                                      std::max(planned.classes_, touches));
+  }
+  // Vectors are made of the working rows when training has given up the rest.
+  const uint64_t vectors = rows * padded(dim) * sizeof(float);
+  const uint64_t copies = again ? data.train().bytes() + data.held_out().bytes() : 0;
+  return tables.bytes() + std::max(training, vectors) + copies;
+}
+
+uint64_t Classifier::memory(const Labelled& data, const Job& job) const {
+  uint64_t bytes = memory_of_run(data, job, false);
+  if (refits(data)) bytes = std::max(bytes, memory_of_run(data, job, true));
   if (config_.word_ngrams > 1) {
     bytes += 2 * BucketSet::memory(static_cast<uint64_t>(config_.buckets));
   }
-  if (watched && config_.refit && !data.validated()) bytes += data.train().bytes();
-  const bool rounds = in_rounds(config_, job);
-  const uint64_t workers = rounds ? Rounds::kBlocks : static_cast<uint64_t>(job.threads());
-  bytes += workers * planned.classes_ * 24;
-  if (rounds) {
-    const uint64_t texts = std::max<uint64_t>(1, data.train().size());
-    const uint64_t each =
-        1 + data.train().words.size() / texts * static_cast<uint64_t>(config_.word_ngrams);
-    bytes += Rounds::memory_needed(2, std::max(rows, planned.classes_), row_width(dim),
-                                   std::max(planned.classes_, each * block_size(texts, true)));
-  }
-  return bytes + kMemoryOfAll;
+  return bytes + data.bytes() + kMemoryOfAll;  // names and texts stand in the data as well
+}
+
+bool Classifier::refits(const Labelled& data) const {
+  return config_.refit && config_.early_stop > 0 && !data.validated() && data.held_out().size() > 0;
 }
 
 }  // namespace kith::classifier
