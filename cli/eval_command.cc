@@ -25,6 +25,12 @@ Json json_of(const Report& r) {
     }
   }
   for (const auto& [name, value] : r.counts) out[name] = value;
+  for (const Report::Label& l : r.labels) {
+    out["labels"][l.name] = {{"precision", score(l.precision)},
+                             {"recall", score(l.recall)},
+                             {"f1", score(l.f1)},
+                             {"texts", l.texts}};
+  }
   if (!baselines.empty()) out["baselines"] = std::move(baselines);
   if (r.confusion) {
     Json counts = Json::object();
@@ -114,6 +120,21 @@ void put_confusion(const Report::Confusion& c) {
   put_text(table(rows, "<" + std::string(c.values.size(), '>')));
 }
 
+void put_labels(const std::vector<Report::Label>& labels) {
+  constexpr size_t kMost = 30;
+  std::vector<std::vector<std::string>> rows{{"label", "precision", "recall", "f1", "texts"}};
+  for (const Report::Label& l : std::span(labels).first(std::min(labels.size(), kMost))) {
+    rows.push_back({printable(l.name), fmt::format("{:.4f}", l.precision),
+                    fmt::format("{:.4f}", l.recall), fmt::format("{:.4f}", l.f1),
+                    grouped(l.texts)});
+  }
+  put_text("\n");
+  put_text(table(rows, "<>>>>"));
+  if (labels.size() > kMost) {
+    put("  and {} more; --json shows all\n", count_of(labels.size() - kMost, "label"));
+  }
+}
+
 // One line a fold, the model's measures and how far they vary.
 void put_folds(const Report& r) {
   std::vector<Measure> means;
@@ -153,6 +174,7 @@ void put_report(const Report& r) {
     if (i > 0) put_text("\n");
     put_comparison(r.comparisons[i], shown);
   }
+  if (!r.labels.empty()) put_labels(r.labels);
   if (r.confusion) put_confusion(*r.confusion);
   if (!r.parts.empty()) put_folds(r);
 }
@@ -173,7 +195,7 @@ int put_reports(const std::vector<Report>& reports, bool json, Json head, Narrat
 
 // --- The command ---
 
-constexpr std::initializer_list<Can> kReading{Can::kCompleteRows, Can::kRateItems};
+constexpr std::initializer_list<Can> kReading{Can::kCompleteRows, Can::kRateItems, Can::kClassify};
 
 bool can_be_tested(const ModelDescription& m) {
   return std::ranges::find(m.can, Can::kRateItems) != m.can.end();
@@ -250,7 +272,8 @@ const Command kEval{
      "kith eval movies.kith test.csv --target director --given cast --train movies.csv"},
     "For words, each line of a file is a question: four words (Google's analogies), or two words "
     "and a number (human similarity). A model of a table fills the column --target of each row of "
-    "a table; a model of ratings predicts ratings and ranks items. Given the NAME of a model of "
+    "a table; a model of ratings predicts ratings and ranks items; a classifier guesses the "
+    "labels of texts. Given the NAME of a model of "
     "ratings, such as als, instead of a model file, eval trains it on a part of the ratings and "
     "tests it on the rest.",
     eval_groups,

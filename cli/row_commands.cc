@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// predict, score, embed, update: rows of tables, and pairs of users and items.
+// predict, score, embed, update: rows of tables, pairs of users and items, labels of texts.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -60,12 +60,16 @@ Json json_of(const Prediction& p) {
     for (const Candidate& c : p.candidates) out["predictions"].push_back(json_of(c));
   }
   if (rating) out["known"] = {{"user", p.known_user}, {"item", p.known_item}};
+  if (!p.known_text) out["known"] = false;
   return out;
 }
 
 void put_prediction(const Prediction& p) {
   if (!p.known_user) say("kith: warning: the model does not know the user {}", printable(p.user));
   if (!p.known_item) say("kith: warning: the model does not know the item {}", printable(p.item));
+  if (!p.known_text) {
+    say("kith: warning: the model knows no word of the text; this is how frequent labels are");
+  }
   if (p.number && !p.item.empty()) {
     return put("{:.4f}{}\n", p.number->mean,
                p.number->deviation ? fmt::format(" ± {:.4f}", *p.number->deviation) : "");
@@ -99,8 +103,10 @@ int run_predict(Args args) {
   PredictOptions options;
   RowsFlags flags;
   const auto [words, reading] =
-      parse_reading(args, {Can::kCompleteRows, Can::kRateItems}, options, flags);
-  if (words.size() < 2) misused(kPredict, "predict needs a model and column=value, or a file");
+      parse_reading(args, {Can::kCompleteRows, Can::kRateItems, Can::kClassify}, options, flags);
+  if (words.size() < 2) {
+    misused(kPredict, "predict needs a model and column=value, a text, or a file");
+  }
   const Model model = open(words[0]);
   const std::vector<std::string> asked = rest_of(words);
   if (!are_sources(model, asked)) {
@@ -133,6 +139,10 @@ int run_predict(Args args) {
     say("kith: warning: {} with a user and {} with an item that the model does not know: the "
         "prediction is the mean plus the bias of the one that it knows",
         count_of(done.unknown_users, "row"), count_of(done.unknown_items, "row"));
+  }
+  if (done.unknown_texts > 0) {
+    say("kith: warning: {} without a word that the model knows: each got the most frequent label",
+        count_of(done.unknown_texts, "text"));
   }
   return kDone;
 }
@@ -282,15 +292,17 @@ int run_update(Args args) {
 
 const Command kPredict{
     "predict",
-    "MODEL column=value... | FILE...",
-    "fill a column of a row, or of all rows of a table; or predict how a user would rate an item",
-    {"kith predict movies.kith --target director 'cast=Sigourney Weaver|Tom Skerritt' year=1979",
-     "kith predict movies.kith --target director new.csv -o filled.csv",
-     "kith predict ratings.kith user=42 item=Alien"},
+    "MODEL column=value... | TEXT | FILE...",
+    "fill a column of a row, or of all rows of a table; predict how a user would rate an item, or "
+    "the labels of a text",
+    {"kith predict movies.kith --target director new.csv -o filled.csv",
+     "kith predict ratings.kith user=42 item=Alien",
+     "kith predict spam.kith 'you have won a prize' --top 2"},
     "Categories come with their probabilities, numbers as mean and median. If a model of ratings "
     "does not know the user or the item, it predicts the mean plus the bias of the one that it "
-    "knows.",
-    Groups<std::tuple<PredictOptions, RowsFlags>, Can::kCompleteRows, Can::kRateItems>::get,
+    "knows. Of texts each line of a file is one, or each row of a table with --text COLUMN.",
+    Groups<std::tuple<PredictOptions, RowsFlags>, Can::kCompleteRows, Can::kRateItems,
+           Can::kClassify>::get,
     run_predict,
 };
 

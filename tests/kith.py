@@ -168,6 +168,14 @@ def two_topics(lines=2000, words=10, seed=1):
                    for _ in range(lines))
 
 
+def labelled_topics(lines=600, words=6, seed=1):
+    """The same with the topic as label, in fastText's form."""
+    rng = random.Random(seed)
+    texts = [(name, rng.choices(topic, k=words))
+             for name, topic in rng.choices((("hill", HILL), ("sea", SEA)), k=lines)]
+    return "".join(f"__label__{name} {' '.join(text)}\n" for name, text in texts)
+
+
 def many_words(words, vocabulary=2000, seed=1, line=20):
     """Text of `words` words with a frequency of about 1/rank, as bytes; quick to make."""
     rng = random.Random(seed)

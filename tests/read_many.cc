@@ -28,6 +28,7 @@
 #include "core/rng.h"
 #include "data/counts/counts.h"
 #include "data/counts/pair_counter.h"
+#include "data/labelled/labelled_reader.h"
 #include "data/ratings/ratings.h"
 #include "data/table/table.h"
 #include "data/text/corpus.h"
@@ -89,6 +90,16 @@ kith::Ratings make_ratings() {
   return kith::Ratings::of(std::move(users), std::move(items), ratings, held_out);
 }
 
+kith::Labelled make_labelled(const std::string& folder) {
+  const std::string path = folder + "/labelled.words";
+  std::ofstream out(path);
+  for (int k = 0; k < 40; ++k) {
+    out << "__label__" << k % 3 << " w" << k % 7 << " w" << k % 5 << " w" << k % 3 << "\n";
+  }
+  out.close();
+  return kith::LabelledReader({}, {}, {}).read({path}, std::nullopt);
+}
+
 void make_models(const std::string& folder) {
   const std::string text = folder + "/corpus.words";
   std::ofstream(text) << two_topics();
@@ -101,7 +112,8 @@ void make_models(const std::string& folder) {
   auto cells = kith::count_pairs(corpus, {}, folder, kith::Context(1));
   kith::Counts counts(kith::Vocabulary(corpus.vocabulary()), std::move(cells), "", {});
   counts.save(folder + "/words.counts");
-  const std::vector<kith::Dataset*> all{&corpus, &table, &ratings, &counts};
+  auto labelled = make_labelled(folder);
+  const std::vector<kith::Dataset*> all{&corpus, &table, &ratings, &counts, &labelled};
   for (const auto& info : kith::models()) {
     if (!info.data) continue;
     const std::string name(info.name);

@@ -83,6 +83,7 @@ class Asker {
       model.run_settings();
       ask_rows(model);
       ask_ratings(model);
+      ask_texts(model);
       change(model);
     });
   }
@@ -211,6 +212,15 @@ class Asker {
         recommender.for_all(context_, [](const auto&, const auto&) {});
       });
     }
+  }
+
+  void ask_texts(const kith::Model& model) {
+    if (!model.can(kith::Can::kClassify)) return;
+    for (const char* text : {"hill1 hill2 sea3", "nothing known", ""}) {
+      try_to([&] { kith::predict(model, {text}); });
+    }
+    try_to([&] { predict_rows(model); });
+    try_to([&] { kith::evaluate(model, {source_}, {}, {}, context_); });
   }
 
   void change(kith::Model& model) {

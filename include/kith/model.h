@@ -20,6 +20,7 @@ enum class Can {
   kCompareVectors,  // near, analogy, similarity, odd, export
   kCompleteRows,    // predict, score, embed: rows of a table
   kRateItems,       // predict, recommend: users and items
+  kClassify,        // predict: labels of texts
   kUpdate,          // take in new data without training
   kTrainFurther,    // train --from
 };

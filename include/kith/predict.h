@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What completes a row of a table; how a user would rate an item.
+// What completes a row of a table; how a user would rate an item; which label a text has.
 
 #include <cstdint>
 #include <functional>
@@ -21,13 +21,17 @@ namespace kith KITH_VISIBLE {
 struct PredictOptions {
   std::string target{};
   std::optional<int64_t> top{};
+  double threshold = 0;
 
   static constexpr std::tuple fields{
       field("target", &PredictOptions::target,
             "tables: the column to fill; by default the target of training"),
-      field("top", &PredictOptions::top, "tables: how many answers")
+      field("top", &PredictOptions::top, "tables, texts: how many answers")
           .between(1, 1e6)
           .automatic("10 for a row, 1 for each row of a file"),
+      field("threshold", &PredictOptions::threshold,
+            "texts: only labels that are at least this likely")
+          .between(0, 1),
   };
 };
 
@@ -44,16 +48,19 @@ struct PredictedNumber {
   std::string text, median_text;    // as they would stand in the column
 };
 
-// Of a column of names its candidates, best first; of a number (or a rating) what is expected.
+// Of a column of names, or of the labels of a text, its candidates, best first; of a number (or a
+// rating) what is expected.
 struct Prediction {
   std::string target;
   std::vector<Candidate> candidates;
   std::optional<PredictedNumber> number;
   std::string user, item;                     // of a rating
   bool known_user = true, known_item = true;  // whom it does not know it takes for anybody
+  bool known_text = true;  // of a text without a word that it knows it says what is usual
 };
 
-// From "column=value" terms: values of a row, or one user and one item.
+// From "column=value" terms: values of a row, or one user and one item; or from the words of a
+// text.
 Prediction predict(const Model& model, const std::vector<std::string>& terms,
                    const PredictOptions& options = {});
 
@@ -66,7 +73,7 @@ struct PredictedRow {
   uint64_t row = 0;  // counted from 1
 };
 struct PredictedRows {
-  uint64_t rows = 0, unknown_users = 0, unknown_items = 0;
+  uint64_t rows = 0, unknown_users = 0, unknown_items = 0, unknown_texts = 0;
   bool deviations = false;  // whether the model knows them
 };
 // `reading` are settings of how the sources are read (see reading_settings).
@@ -78,8 +85,8 @@ PredictedRows predict_rows(const Model& model, const std::vector<std::string>& s
 // Whether the model tells deviations; the columns of such a source, before its first row.
 bool tells_deviation(const Model& model);
 
-// Whether words after a model are values or sources: true if the first is a file, a database or
-// "-". Error(kIo) for what looks like a file that is not there.
+// Whether words after a model are values (or a text) or sources: true if the first is a file, a
+// database or "-". Error(kIo) for what looks like a file that is not there.
 bool are_sources(const Model& model, const std::vector<std::string>& words);
 
 }  // namespace KITH_VISIBLE

@@ -48,6 +48,14 @@ struct Report {
     std::vector<std::vector<uint64_t>> counts;
   };
   std::optional<Confusion> confusion;
+  // Of labels: how many of the texts that were given each have it, and how many of those that have
+  // it were given it.
+  struct Label {
+    std::string name;
+    double precision = 0, recall = 0, f1 = 0;
+    uint64_t texts = 0;  // that have it
+  };
+  std::vector<Label> labels;
   std::vector<std::pair<std::string, double>> shares;  // by column, "leaks": of rows that tell it
   std::vector<Note> notes;
   std::vector<Report> parts;  // the folds of a cross-validation

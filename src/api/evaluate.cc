@@ -40,6 +40,9 @@ std::vector<Report> evaluate(const Model& model, const std::vector<std::string>&
   if (opened.can<Ranks>()) {
     return {evaluate_pairs(opened, sources, options, reading, context, observer)};
   }
+  if (opened.can<Classifies>()) {
+    return {evaluate_labels(opened, sources, reading, context, observer)};
+  }
   const auto& vectors = opened.ask<HasVectors>(kQuestion);
   if (!reading.empty()) {
     refuse_question(opened.asked(fmt::format("eval with --{}", reading.front().name)),

@@ -21,6 +21,11 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
                      const EvaluateOptions& options, std::span<const Setting> reading,
                      const Context& context, Observer* observer);
 
+// Labels of texts.
+Report evaluate_labels(const Model::Impl& model, const std::vector<std::string>& sources,
+                       std::span<const Setting> reading, const Context& context,
+                       Observer* observer);
+
 // Ratings that were kept from the model: errors, and rankings of what a user has not seen. `test`
 // has the numbers of the model; higher ones are users and items that it does not know.
 Report evaluate_ratings(const Ranks& model, const Sparse& test, const EvaluateOptions& options,

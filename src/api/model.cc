@@ -129,6 +129,8 @@ bool is_able(const ModelBase& model, Can what) {
       return dynamic_cast<const CompletesRows*>(&model) != nullptr;
     case Can::kRateItems:
       return dynamic_cast<const Ranks*>(&model) != nullptr;
+    case Can::kClassify:
+      return dynamic_cast<const Classifies*>(&model) != nullptr;
     case Can::kUpdate:
       return dynamic_cast<const Updates*>(&model) != nullptr;
     case Can::kTrainFurther:

@@ -55,7 +55,7 @@ TEST(Models, AnUnknownNameGetsASuggestion) {
 
 TEST(Models, SettingsOfReadingAreAmongThoseOfTheData) {
   EXPECT_EQ(available_data(),
-            (std::vector<std::string_view>{"text", "table", "ratings", "counts"}));
+            (std::vector<std::string_view>{"text", "table", "ratings", "counts", "labelled"}));
   for (const std::string_view kind : available_data()) {
     const auto all = names_in(data_settings(kind)), reading = names_in(reading_settings(kind));
     EXPECT_TRUE(std::ranges::includes(all, reading)) << kind;
@@ -64,8 +64,9 @@ TEST(Models, SettingsOfReadingAreAmongThoseOfTheData) {
   EXPECT_FALSE(names_in(reading_settings("table")).contains("holdout"));
   EXPECT_FALSE(names_in(reading_settings("ratings")).contains("normalise"));
   EXPECT_TRUE(names_in(reading_settings("ratings")).contains("delimiter"));
-  EXPECT_EQ(usage_error([] { data_settings("sound"); }),
-            "there is no kind of data called sound; there are text, table, ratings, counts");
+  EXPECT_EQ(
+      usage_error([] { data_settings("sound"); }),
+      "there is no kind of data called sound; there are text, table, ratings, counts, labelled");
   usage_error([] { reading_settings(""); });
 }
 
@@ -73,6 +74,7 @@ TEST(Models, ASourceIsKnownByItsNameAndItsFirstLines) {
   EXPECT_EQ(guess_kind(text_file()), "text");
   EXPECT_EQ(guess_kind(places_file()), "table");
   EXPECT_EQ(guess_kind(ratings_file()), "ratings");
+  EXPECT_EQ(guess_kind(labelled_file()), "labelled");
   EXPECT_EQ(guess_kind("-"), "text");
   EXPECT_EQ(guess_kind("postgresql://host/films"), "table");
   const TestFolder folder;

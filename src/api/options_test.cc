@@ -56,7 +56,8 @@ TEST(Options, OfAnalogies) {
 TEST(Options, OfAnswersAboutRowsAndRatings) {
   EXPECT_EQ(with<PredictOptions>("target", text_value("city")).target, "city");
   EXPECT_EQ(with<PredictOptions>("top", whole_value(3)).top, 3);
-  EXPECT_EQ(names_of<PredictOptions>(), (Names{"target", "top"}));
+  EXPECT_EQ(with<PredictOptions>("threshold", 0.5).threshold, 0.5);
+  EXPECT_EQ(names_of<PredictOptions>(), (Names{"target", "top", "threshold"}));
   EXPECT_EQ(with<RecommendOptions>("top", whole_value(3)).top, 3);
   EXPECT_TRUE(with<RecommendOptions>("include-seen", true).include_seen);
   EXPECT_TRUE(with<RecommendOptions>("explain", true).explain);

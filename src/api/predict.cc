@@ -6,6 +6,7 @@
 #include "api/opened.h"
 #include "api/rating_names.h"
 #include "api/rows.h"
+#include "api/texts.h"
 #include "core/error.h"
 #include "core/waiting.h"
 #include "data/ratings/rating_columns.h"
@@ -18,8 +19,9 @@ namespace {
 constexpr std::string_view kQuestion = "predict";
 
 void check_can_predict(const Model::Impl& model) {
-  if (model.can<CompletesRows>() || model.can<Ranks>()) return;
-  refuse_question(model.asked(kQuestion), CompletesRows::kWhat, Ranks::kWhat);
+  if (model.can<CompletesRows>() || model.can<Ranks>() || model.can<Classifies>()) return;
+  refuse_question(model.asked(kQuestion),
+                  fmt::format("{}, {}", Classifies::kWhat, CompletesRows::kWhat), Ranks::kWhat);
 }
 
 size_t target_of(const RowAsker& rows, const std::string& named) {
@@ -31,6 +33,24 @@ size_t target_of(const RowAsker& rows, const std::string& named) {
   }
   rows.check_target(out);
   return out;
+}
+
+// What one kind of question alone can be told.
+void check_options(const Model::Impl& model, const PredictOptions& options) {
+  const bool texts = model.can<Classifies>();
+  if (texts && !options.target.empty()) {
+    refuse_question(model.asked("predict with --target"), CompletesRows::kWhat);
+  }
+  if (!texts && options.threshold > 0) {
+    refuse_question(model.asked("predict with --threshold"), Classifies::kWhat);
+  }
+}
+
+Prediction predict_text(const Classifies& model, const std::vector<std::string>& words,
+                        const PredictOptions& options) {
+  return TextAsker(model, "the text")
+      .predict(fmt::format("{}", fmt::join(words, " ")),
+               static_cast<size_t>(options.top.value_or(10)), options.threshold);
 }
 
 // Ratings for pairs of names. Of whom the model does not know it says what it would of anybody: the
@@ -150,6 +170,10 @@ Prediction predict(const Model& model, const std::vector<std::string>& terms,
                    const PredictOptions& options) {
   const Model::Impl& opened = model.impl();
   check_can_predict(opened);
+  check_options(opened, options);
+  if (opened.can<Classifies>()) {
+    return predict_text(opened.ask<Classifies>(kQuestion), terms, options);
+  }
   if (!opened.can<CompletesRows>()) return predict_pair(opened.ask<Ranks>(kQuestion), terms);
   RowAsker rows(opened, kQuestion);
   const size_t target = target_of(rows, options.target);
@@ -165,6 +189,11 @@ PredictedRows predict_rows(const Model& model, const std::vector<std::string>& s
                            Observer* observer) {
   const Model::Impl& opened = model.impl();
   check_can_predict(opened);
+  check_options(opened, options);
+  if (opened.can<Classifies>()) {
+    return predict_texts(opened.ask<Classifies>(kQuestion), sources, options, reading, context, row,
+                         observer);
+  }
   if (opened.can<CompletesRows>()) {
     return predict_cells(opened, sources, options, reading, context, row, observer);
   }
@@ -182,6 +211,15 @@ bool are_sources(const Model& model, const std::vector<std::string>& words) {
   std::error_code none;
   if (first == "-" || is_database(first) || std::filesystem::exists(first, none)) return true;
   const Model::Impl& opened = model.impl();
+  if (opened.can<Classifies>()) {
+    // One word with a point inside or a slash is the name of a file; a text has more words.
+    const size_t point = first.rfind('.');
+    const bool name = words.size() == 1 && first.find(' ') == std::string::npos &&
+                      (first.find('/') != std::string::npos ||
+                       (point != std::string::npos && point > 0 && point + 1 < first.size()));
+    if (name) throw fault(ErrorKind::kIo, "{}: there is no such file of texts", first);
+    return false;
+  }
   const bool value = first.find('=') != std::string::npos ||
                      (opened.can<CompletesRows>() && RowAsker(opened, kQuestion).knows(first));
   if (!value && first.find_first_of("./") != std::string::npos) {

@@ -350,7 +350,8 @@ TEST(PredictRows, PairsStandWhereTheSettingsSay) {
 
 TEST(Predict, IsForModelsThatCompleteRowsOrRateItems) {
   const std::string sentence =
-      "predict is for models that complete rows of a table or rate items for users; ";
+      "predict is for models that classify texts, complete rows of a table or rate items for "
+      "users; ";
   EXPECT_EQ(usage_error([] { predict(words(), {"ship"}); }),
             sentence + words().path() + " holds word2vec, which does not");
   EXPECT_EQ(usage_error([] { predict_rows(royals(), {places_file()}, {}, {}, two_threads(), {}); }),

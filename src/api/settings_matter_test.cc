@@ -106,7 +106,12 @@ class Trial {
   // A model of this kind with default settings, and a schema of its columns with a weight changed.
   Value with_files(Value value) const {
     const auto* const name = std::get_if<std::string>(&value);
-    if (!name || (*name != kModel && *name != kSchema && *name != kAbout)) return value;
+    if (!name || (*name != kModel && *name != kSchema && *name != kAbout && *name != kTexts)) {
+      return value;
+    }
+    if (*name == kTexts) {
+      return folder_.write("more.csv", "body,label\nword1 word2,A\nword3,B\nword1 word4,B\n");
+    }
     if (*name == kAbout) {
       return folder_.write("about.csv",
                            "id,kind\nu1,a\nu2,b\nu3,a\nu4,b\ni1,a\ni2,a\ni3,b\ni4,b\n");
@@ -178,6 +183,10 @@ TEST(SettingsMatter, OfReadingATable) {
 }
 TEST(SettingsMatter, OfReadingRatings) {
   try_all(Trial("als"), reading_settings("ratings"), reading_cases(), "als");
+}
+
+TEST(SettingsMatter, OfReadingTexts) {
+  try_all(Trial("classifier"), reading_settings("labelled"), reading_cases(), "classifier");
 }
 
 // What a schema says of its columns.

@@ -137,6 +137,24 @@ inline const Model& sure() {
 inline const Model& no_vectors() {
   return shared_model("flat", request("als", ratings_file(), "", {whole("dim", 0)}));
 }
+inline std::string labelled_texts(size_t texts = 400, uint64_t seed = 1) {
+  std::string out;
+  Rng rng(seed, 0);
+  for (size_t i = 0; i < texts; ++i) {
+    const size_t topic = rng.below(kTopics.size());
+    out += fmt::format("__label__topic{} the", topic);
+    for (int k = 0; k < 4; ++k) out += fmt::format(" {}", kTopics[topic][rng.below(kTopicWords)]);
+    out += "\n";
+  }
+  return out;
+}
+inline const std::string& labelled_file() {
+  return shared_file("labelled.txt", [] { return labelled_texts(); });
+}
+// Which topic a text has.
+inline const Model& topics() {
+  return shared_model("topics", request("classifier", labelled_file(), "", {whole("dim", 8)}));
+}
 inline const Model& royals() {
   static const Model model = [] {
     const std::string path = shared_folder().path() + "/royals.kith";

@@ -176,9 +176,10 @@ TEST_F(TrainTest, WhatIsNeededIsToldBeforehand) {
 TEST_F(TrainTest, WhatIsNeededGrowsWithTheVectors) {
   for (const ModelDescription& model : available_models()) {
     if (model.data.empty()) continue;
-    const std::string source = model.data == "ratings" ? ratings_file()
-                               : model.data == "table" ? places_file()
-                                                       : text_file();
+    const std::string source = model.data == "ratings"    ? ratings_file()
+                               : model.data == "table"    ? places_file()
+                               : model.data == "labelled" ? labelled_file()
+                                                          : text_file();
     const auto needed = [&](int64_t dim) {
       Events events;
       train_now(request(std::string(model.name), source, path("a.kith"),

@@ -14,6 +14,7 @@
 #include "core/names.h"
 #include "core/vectors.h"
 #include "data/dataset.h"
+#include "data/labelled/labelled.h"
 #include "data/sparse.h"
 #include "data/table/encoding.h"
 #include "kith/context.h"
@@ -80,6 +81,22 @@ struct CompletesRows {
   // The vectors of all values of a group: of its names, or of the numbers in Group::values.
   virtual Matrix values(size_t group) const = 0;
   virtual size_t row_dim() const = 0;  // of the vector of a row: the sum of its groups'
+};
+
+struct Classifies {
+  static constexpr std::string_view kWhat = "classify texts";
+  virtual ~Classifies() = default;
+  virtual const Names& words() const = 0;
+  virtual const Names& labels() const = 0;
+  // Texts that it learned from, by label.
+  virtual std::span<const uint64_t> label_counts() const = 0;
+  virtual const LabelledForm& form() const = 0;  // how they were read
+  // Whether the probabilities of a text are those of one label, and sum to 1; or each is that of
+  // its label alone.
+  virtual bool exclusive() const = 0;
+  // The probability of each label for a text of these words, by number or kUnknownWord. A text
+  // without a word that it knows gets the share that each label has of all texts; false then.
+  virtual bool classify(std::span<const uint32_t> words, std::span<float> out) const = 0;
 };
 
 enum class Axis { kUser, kItem };

@@ -170,7 +170,7 @@ class Setting:
 
 
 # Groups of the help whose settings decide what is learned.
-LEARNING = ("The run", "The text", "What stands together", "Its columns", "The ratings",
+LEARNING = ("The run", "The text", "Texts and labels", "What stands together", "Its columns", "The ratings",
             "Learning from the ratings")
 
 

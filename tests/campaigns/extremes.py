@@ -64,6 +64,9 @@ TEXTS = {
 def data_of(kind, name):
     if kind == "text":
         return TEXTS[name]
+    if kind == "labelled":
+        return "".join(f"__label__{'xyz'[k % 3]} {line}\n"
+                       for k, line in enumerate(TEXTS[name].splitlines() * 2))
     values = NUMBERS[name]
     if kind == "table":
         return table(values)
@@ -99,7 +102,7 @@ def cases(run, kinds):
                           for c in s.type.split("|")]
         choices += [["--implicit"], ["--deterministic"]] if kind == "ratings" else []
         choices += [["--target", "size"], ["--target", "kind"]] if kind == "table" else []
-        for name in TEXTS if kind == "text" else NUMBERS:
+        for name in TEXTS if kind in ("text", "labelled") else NUMBERS:
             for flags in choices:
                 yield model, kind, name, flags, None
 
@@ -117,6 +120,8 @@ def ask(run, kind):
         asked = [["predict", "m.kith", "--target", "size", "kind=a", "--json"],
                  ["predict", "m.kith", "--target", "kind", "size=1e300", "--json"],
                  ["score", "m.kith", "d", "--json"], ["embed", "m.kith", "kind=b", "--json"]]
+    elif kind == "labelled":
+        asked = [["predict", "m.kith", "a b", "--json"], ["eval", "m.kith", "d", "--json"]]
     else:
         asked = [["near", "m.kith", "a", "--json"]]
     for question in asked:

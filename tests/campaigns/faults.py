@@ -69,6 +69,8 @@ COMMANDS = {
     "train mf, chosen": ["train", "mf", "chosen.csv", *SAVED, *SMALL],
     "train, looks": ["train", "stars.csv", *SAVED, *SMALL],
     "train glove": ["train", "glove", "text.txt", *SAVED, *SMALL],
+    "train classifier": ["train", "classifier", "labelled.txt", *SAVED, *SMALL],
+    "train classifier, two threads": ["train", "labelled.txt", *SAVED, *TWO],
     "train pmi, two threads": ["train", "pmi", "text.txt", *SAVED, *TWO],
     "train pmi, counts": ["train", "pmi", "words.counts", *SAVED, *SMALL],
     "count": ["count", "text.txt", "-o", "words.counts", "--quiet", "--threads", 2],
@@ -84,6 +86,8 @@ COMMANDS = {
     "predict": ["predict", "table.kith", "--target", "director", "year=1951"],
     "predict, file": ["predict", "table.kith", "--target", "director", "few.csv", "-o", "out.csv"],
     "predict, printed": ["predict", "table.kith", "--target", "director", "few.csv"],
+    "predict, text": ["predict", "labels.kith", "hill1 hill2"],
+    "predict, texts": ["predict", "labels.kith", "text.txt", "-o", "out.csv"],
     "predict, rating": ["predict", "stars.kith", "user=u1", "item=west1"],
     "predict, ratings": ["predict", "bayes.kith", "stars.csv", "-o", "out.csv"],
     "recommend": ["recommend", "stars.kith", "u1", "u2", "--threads", 1],
@@ -101,6 +105,7 @@ COMMANDS = {
     "eval, words": ["eval", "words.kith", "analogies.txt", "pairs.tsv", "--threads", 1, "--quiet"],
     "eval, table": ["eval", "table.kith", "few.csv", "--target", "director", "--given", "cast",
                     "--train", "few.csv", "--threads", 1, "--quiet"],
+    "eval, texts": ["eval", "labels.kith", "labelled.txt", "--threads", 1, "--quiet"],
     "eval, ratings": ["eval", "stars.kith", "stars.csv", "--threads", 1, "--quiet"],
     "eval, folds": ["eval", "als", "stars.csv", "--folds", 2, "--threads", 2, "--quiet", "--dim", 2,
                     "--epochs", 2],
@@ -138,6 +143,7 @@ def prepare(folder, program):
     path = folder.joinpath
     rows = films.films(60)
     path("text.txt").write_text(kith.two_topics(60))
+    path("labelled.txt").write_text(kith.labelled_topics(60))
     path("table.csv").write_text(films.as_csv(rows))
     path("few.csv").write_text(films.as_csv(films.films(20, seed=2)))
     path("table.jsonl").write_text("".join(kith.json.dumps(row) + "\n" for row in rows))
@@ -169,6 +175,7 @@ def prepare(folder, program):
         ok("export", "words.kith", "--to", form, "-o", name)
     path("vectors.csv.gz").write_bytes(gzip.compress(path("vectors.csv").read_bytes(), mtime=0))
     ok("count", "text.txt", "-o", "words.counts", "--quiet")
+    ok("train", "classifier", "labelled.txt", "-o", "labels.kith", *SMALL)
     ok("train", "als", "stars.csv", "-o", "out.kith", *SMALL, "--seed", 9)
     for name in ("out.csv", "out.npy", "out.npy.names.txt", "out.svg"):
         path(name).write_text("an older result\n")

@@ -40,6 +40,11 @@ CASES = {
                    0.2, "--lr", 3],
     "pmi": ["pmi", "text.txt", "--dim", 4],
     "pmi-als": ["pmi", "text.txt", "--dim", 4, "--epochs", 3, "--solver", "als"],
+    "classifier": ["classifier", "labelled.txt", "--dim", 4, "--epochs", 3],
+    "classifier-tree": ["classifier", "labelled.txt", "--dim", 4, "--epochs", 8, "--early-stop", 1,
+                        "--lr", 3, "--loss", "hierarchical"],
+    "classifier-ova": ["classifier", "labelled.txt", "--dim", 4, "--epochs", 3, "--loss",
+                       "one-vs-all", "--word-ngrams", 1],
     "feat2vec": ["feat2vec", *TABLE],
     "feat2vec-adam": ["feat2vec", *TABLE, "--optimiser", "adam", "--pair-weights"],
     "feat2vec-class": ["feat2vec", *TABLE, "--target", "who", "--early-stop", 1, "--holdout", 0.2],
@@ -75,7 +80,9 @@ def write_data(folder, rng):
     stars = [(f"u{u}", f"i{i}") for u in range(8) for i in range(6) if rng.random() < 0.7]
     rated = [f"{u},{i},{rng.randint(1, 5)}\n" for u, i in stars]
     chosen = [f"{u},{i}\n" for u, i in stars]
-    data = {"text.txt": text, "text.txt.more": "hill1 new\n",
+    labelled = "".join(f"__label__{rng.choice('abc')} {line}\n" for line in text.splitlines())
+    data = {"labelled.txt": labelled, "labelled.txt.more": "__label__new hill1\n",
+            "text.txt": text, "text.txt.more": "hill1 new\n",
             "table.csv": head + "".join(table),
             "table.csv.more": head + row(1, "new") + row(2, "w1") + row(3, "new"),
             "stars.csv": "user,item,rating\n" + "".join(rated),

@@ -63,6 +63,11 @@ def words(vocabulary, count, name=""):
         yield " ".join(f"w{name}{w % vocabulary}" for w in drawn) + "\n"
 
 
+def labelled(vocabulary, count, labels=3):
+    for k, line in enumerate(words(vocabulary, count)):
+        yield f"__label__{k % labels} {line}"
+
+
 def rows(count, values, columns=2, numbers=1, members=0):
     rng = random.Random(1)
     yield ",".join([f"c{c}" for c in range(columns)] + [f"n{n}" for n in range(numbers)]
@@ -116,6 +121,13 @@ SHAPES = [
           "--count-memory", "16"),
     Shape(["glove"], words, (20_000, 400_000), "--min-count", "1", *LAST, "--early-stop", "1",
           "--holdout", "0.1", "--count-memory", "16"),
+    Shape(["classifier"], labelled, (100, 2000), *LAST),
+    Shape(["classifier"], labelled, (2000, 50_000), *LAST),
+    Shape(["classifier"], labelled, (50_000, 400_000), *LAST),
+    Shape(["classifier"], labelled, (50_000, 200_000), *LAST, "--word-ngrams", "1", "--dim", "300"),
+    Shape(["classifier"], labelled, (20_000, 200_000), *LAST, "--early-stop", "1"),
+    Shape(["classifier"], labelled, (20_000, 200_000), *LAST, "--deterministic"),
+    Shape(["classifier"], labelled, (20_000, 200_000, 2000), *LAST, "--loss", "hierarchical"),
     Shape(["feat2vec"], rows, (100, 5), "--epochs", "2"),
     Shape(["feat2vec"], rows, (5000, 500), "--epochs", "2"),
     Shape(["feat2vec"], rows, (300_000, 50, 4), "--epochs", "1", "--dim", "8"),
@@ -246,13 +258,13 @@ def hostile(run):
 
     def zeros():
         gzip_of(run, "d.gz", b"\0")
-        for model in ("word2vec", "feat2vec", "als"):
+        for model in ("word2vec", "classifier", "feat2vec", "als"):
             yield "train", model, "d.gz", "-o", "m.kith", "--quiet"
         yield "import", "d.gz", "-o", "m.kith", "--quiet"
 
     def one_word():
         gzip_of(run, "d.gz", b"a")
-        for model in ("word2vec", "feat2vec", "als"):
+        for model in ("word2vec", "classifier", "feat2vec", "als"):
             yield "train", model, "d.gz", "-o", "m.kith", "--quiet"
         yield "import", "d.gz", "-o", "m.kith", "--quiet"
 

@@ -50,6 +50,7 @@ def write_data(folder):
     folder.mkdir()
     rows = stars.ratings(10)
     (folder / "text.txt").write_text(kith.two_topics(300))
+    (folder / "labelled.txt").write_text(kith.labelled_topics(300))
     (folder / "table.csv").write_text(films.as_csv(films.films(300)))
     (folder / "stars.csv").write_text(stars.as_text(rows))
     (folder / "binary.csv").write_text(

@@ -45,6 +45,13 @@ def make_text(rng):
     return "\n".join(lines) + rng.choice(["", "\n"])
 
 
+def make_labelled(rng):
+    """Lines with no label, one or several, of one label or more."""
+    labels = [f"__label__{w.replace(' ', '_')}" for w in some_names(rng)]
+    return "\n".join(" ".join([*rng.sample(labels, min(len(labels), rng.choice([0, 1, 1, 1, 2]))),
+                               line]) for line in make_text(rng).split("\n")) + "\n"
+
+
 RATINGS = [lambda rng: "3", lambda rng: str(rng.randint(1, 5)), lambda rng: str(rng.randint(0, 1)),
            lambda rng: rng.choice(["-1", "1"]), lambda rng: f"{rng.gauss(0, 10):.3f}",
            lambda rng: "0", lambda rng: str(int(rng.expovariate(0.01))),
@@ -155,6 +162,11 @@ def questions(rng, model, kind, data, flags):
         yield "odd", "m.kith", *rng.choices(words, k=4)
         yield "similarity", "m.kith", *rng.choices(words, k=2)
         yield "eval", "m.kith", "e", "--json"
+    if kind == "labelled":
+        text = rng.choice(data.splitlines() or ["a"])
+        yield "predict", "m.kith", "--json", "--top", "3", "--", f"x {text}"
+        yield "predict", "m.kith", "d", "--threshold", "0.5"
+        yield "eval", "m.kith", "d", "--json"
     if kind == "ratings":
         user, item = (rng.choice(rows) + ["", ""])[:2]
         yield "predict", "m.kith", f"user={user}", f"item={item}", "--json"
@@ -188,7 +200,7 @@ def questions(rng, model, kind, data, flags):
 def queries(kind, data):
     """A line for what can be asked of near: words, or values with their column."""
     rows = csv_rows(data)
-    if kind == "text":
+    if kind in ("text", "labelled"):
         return data.split()[:3]
     return [f"{name}={cell}" for row in rows[1:3] for name, cell in zip(rows[0], row)
             if cell and name not in ("rating", "time")]
@@ -199,7 +211,8 @@ def make_data(rng, kind):
     if kind == "table":
         data, types = make_table(rng)
         return data, ["--types", ",".join(f"{n}={t}" for n, t in types.items())] if types else []
-    return (make_text(rng) if kind == "text" else make_ratings(rng)), []
+    make = {"text": make_text, "labelled": make_labelled, "ratings": make_ratings}
+    return make[kind](rng), []
 
 
 def one_case(run, rng, model, kind, settings):
@@ -222,7 +235,7 @@ def one_case(run, rng, model, kind, settings):
     run.write("q", "".join(q + "\n" for q in queries(kind, data)))
     if kind == "text":
         run.write("e", "a b 1\nb a 2\n")
-    fresh = {"text": "", "table": ",".join("new" for _ in columns) + "\n",
+    fresh = {"text": "", "labelled": "__label__new a\n", "table": ",".join("new" for _ in columns) + "\n",
              "ratings": "new" + data.splitlines()[-1] + "\n"}
     run.write("u", data + fresh[kind])
     for question in questions(rng, model, kind, data, flags):
@@ -245,6 +258,9 @@ def variants():
     for loss in ["squared", "absolute", "huber", "tukey", "logistic", "hinge", "kl", "bpr"]:
         for adapt in ([], ["--no-adapt"]):
             yield "mf", ["--loss", loss, *adapt]
+    for loss, optimiser in itertools.product(["softmax", "one-vs-all", "hierarchical"],
+                                             ["adagrad-row", "sgd"]):
+        yield "classifier", ["--loss", loss, "--optimiser", optimiser]
     for objective, noise in itertools.product(["skipgram", "cbow"],
                                               ["pool", "window", "pair", "centre"]):
         for gradient in (["exact"], ["reference"]) if objective == "cbow" else (["exact"],):
@@ -256,6 +272,9 @@ def plain_data(model, rng):
     if model == "word2vec":
         return "".join(" ".join(rng.choices("abcd" if i % 2 else "wxyz", k=8)) + "\n"
                        for i in range(30))
+    if model == "classifier":
+        return "".join(f"__label__{i % 2} " + " ".join(rng.choices("abcd" if i % 2 else "wxyz", k=8))
+                       + "\n" for i in range(30))
     if model == "mf":
         return "user,item,rating\n" + "".join(
             f"u{u},i{i},{(u + i) % 2}\n" for u in range(6) for i in range(6) if rng.random() < 0.8)

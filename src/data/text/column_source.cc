@@ -31,14 +31,14 @@ std::string listed(const std::vector<std::string>& columns) {
 }
 
 size_t column_named(std::string_view name, const std::vector<std::string>& columns,
-                    std::string_view where) {
+                    std::string_view where, std::string_view setting) {
   const auto at = std::ranges::find(columns, name);
   if (at != columns.end()) return static_cast<size_t>(at - columns.begin());
   const std::vector<std::string_view> known(columns.begin(), columns.end());
-  throw fault(ErrorKind::kUsage, "{}: there is no column {} for --column; there {} {}{}{}", where,
-              name.empty() ? "without a name" : shown(name), columns.size() == 1 ? "is" : "are",
-              listed(columns), suggest(name, known),
-              columns.size() == 1 ? "; for plain text leave --column out" : "");
+  throw fault(ErrorKind::kUsage, "{}: there is no column {} for --{}; there {} {}{}{}", where,
+              name.empty() ? "without a name" : shown(name), setting,
+              columns.size() == 1 ? "is" : "are", listed(columns), suggest(name, known),
+              columns.size() == 1 ? fmt::format("; for plain text leave --{} out", setting) : "");
 }
 
 class ColumnLines final : public ByteSource {
@@ -85,14 +85,14 @@ class ColumnLines final : public ByteSource {
 }  // namespace
 
 std::vector<size_t> columns_named(const std::string& list, const std::vector<std::string>& columns,
-                                  std::string_view where) {
+                                  std::string_view where, std::string_view setting) {
   const auto whole = std::ranges::find(columns, list);
   if (whole != columns.end()) return {static_cast<size_t>(whole - columns.begin())};
   std::vector<size_t> out;
   for (size_t begin = 0, end; begin <= list.size(); begin = end + 1) {
     end = std::min(list.find(',', begin), list.size());
-    out.push_back(
-        column_named(trimmed(std::string_view(list).substr(begin, end - begin)), columns, where));
+    out.push_back(column_named(trimmed(std::string_view(list).substr(begin, end - begin)), columns,
+                               where, setting));
   }
   return out;
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Labels of texts from the mean of the vectors of their words and runs of words (fastText's
+// supervised model): its tables, what it says. How it learns is in trainer.cc.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/labelled/labelled.h"
+#include "models/capabilities.h"
+#include "models/classifier/config.h"
+#include "models/classifier/features.h"
+#include "models/classifier/tree.h"
+#include "models/model.h"
+
+namespace kith::classifier {
+
+class Classifier final : public Learns<Labelled>, public HasVectors, public Classifies {
+ public:
+  Section settings() override { return {"classifier", config_}; }
+  void visit(Parts& parts) override;
+  void loaded() override;
+  std::vector<Fact> info() const override;
+  Wishes wishes() const override;
+  std::vector<VectorGroup> vectors(Side side) const override;
+
+  const Names& words() const override { return words_; }
+  const Names& labels() const override { return labels_; }
+  std::span<const uint64_t> label_counts() const override { return label_counts_; }
+  const LabelledForm& form() const override { return form_; }
+  bool exclusive() const override { return config_.loss != LabelLoss::kOneVsAll; }
+  bool classify(std::span<const uint32_t> words, std::span<float> out) const override;
+
+  // Read by the trainer and by tests.
+  const Config& config() const { return config_; }
+  Config& config() { return config_; }
+  const Matrix& input() const { return input_; }
+  const Matrix& output() const { return output_; }
+  const Features& features() const { return features_; }
+
+ protected:
+  uint64_t memory(const Labelled& data, const Job& job) const override;
+  bool learn(const Labelled& data, Job& job) override;
+  bool has_say(std::string_view setting, const Labelled& data) const override;
+
+ private:
+  friend class TextTrainer;
+  friend class TextCourse;
+  size_t outputs() const {
+    return config_.loss == LabelLoss::kHierarchical ? classes_ - 1 : classes_;
+  }
+  // Whether there is a second run, on what was held out as well.
+  bool refits(const Labelled& data) const;
+  uint64_t memory_of_run(const Labelled& data, const Job& job, bool again) const;
+  // Takes words, labels and runs of these texts; tables as they are before any training.
+  void start(const Labelled& data, const Documents& texts, uint64_t seed);
+  void prepare();  // what follows from the parts
+  void finish();   // working rows become vectors
+
+  Config config_;
+  LabelledForm form_;
+  uint64_t rows_ = 0, classes_ = 0, runs_ = 0;  // words, labels, runs of words
+  Names words_, labels_;
+  std::vector<uint64_t> counts_, label_counts_;
+  std::vector<uint32_t> buckets_;  // of the runs, rising
+  Matrix input_, output_;          // working rows (kernel.h) while `working_`
+  bool working_ = false;
+
+  Features features_;
+  Tree tree_;
+};
+
+}  // namespace kith::classifier
