@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 SAME = {"window": 5, "negatives": 5, "sample": "1e-4", "min-count": 5, "epochs": 5}
 
 
-def fasttext(command, dim):
+def fasttext(command, dim, shortest=0, longest=0):
     return [command, "-dim", str(dim), "-ws", str(SAME["window"]), "-neg", str(SAME["negatives"]),
             "-t", SAME["sample"], "-minCount", str(SAME["min-count"]),
-            "-epoch", str(SAME["epochs"]), "-minn", "0", "-maxn", "0", "-loss", "ns",
+            "-epoch", str(SAME["epochs"]), "-minn", str(shortest), "-maxn", str(longest),
+            "-loss", "ns",
             "-lr", "0.05", "-thread", "10"]
 
 
@@ -81,6 +82,14 @@ CASES = [
     Case("skipgram-300", "kith skip-gram, dim 300, one thread", "kith",
          kith("skipgram", 300, 1), 300,
          [times_less_cpu("fasttext-skipgram-300", 12)]),
+    Case("fasttext-parts-100", "fasttext skipgram with n-grams 3 to 6, dim 100", "fasttext",
+         fasttext("skipgram", 100, 3, 6), 100),
+    Case("parts-100", "kith fasttext, the same, one thread", "kith",
+         ["--dim", "100", "--threads", "1"], 100,
+         [times_less_cpu("fasttext-parts-100", 8),
+          Expect("analogies within 30,000 words", "analogies", at_least=57),
+          Expect("MEN", "MEN-TR-3k", at_least=0.66),
+          Expect("RW", "RW-STANFORD", at_least=0.47)], "fasttext"),
     Case("count", "kith count, window 10, one thread", "count", ["--window", "10", "--threads", "1"],
          expects=[Expect("M words per CPU second, reading and writing included", "m_words_per_cpu",
                          at_least=2.5)]),

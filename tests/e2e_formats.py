@@ -130,7 +130,8 @@ class Export(Trained):
 
 class Import(Trained):
     def test_own_exports(self):
-        for to in ("word2vec-text", "word2vec-bin", "glove", "csv", "npy", "safetensors"):
+        for to in ("word2vec-text", "word2vec-bin", "glove", "fasttext-bin", "csv", "npy",
+                   "safetensors"):
             out = self.path("v." + to)
             self.ok("export", self.model, "--to", to, "-o", out)
             with self.subTest(to):

@@ -59,7 +59,7 @@ class Data(kith.TestCase):
     def test_a_model_without_names_has_nothing_to_export(self):
         dates = "a,b\n1916-12-05,1916-09-18\n2058-02-24,1919-04-06\n2049-03-17,1993-02-23\n"
         model = self.trained(dates, "feat2vec", "--types", "a=date,b=date")
-        for to in ("csv", "glove", "npy", "word2vec-bin", "word2vec-text", "safetensors"):
+        for to in ("csv", "glove", "fasttext-bin", "npy", "word2vec-bin", "word2vec-text", "safetensors"):
             self.refused("export", model, "--to", to, "-o", self.path("v"), says="no named vectors")
         self.assertFalse(self.path("v").exists())
 

@@ -120,6 +120,16 @@ constexpr Field<C, T> field(std::string_view name, T C::*member, std::string_vie
   return {name, member, help};
 }
 
+// The same fields, but one of them changed: for settings that are almost those of another struct.
+template <class Fields, class Change>
+constexpr Fields with_changed(Fields fields, std::string_view name, const Change& change) {
+  const auto one = [&](auto& f) {
+    if (f.name == name) f = change(f);
+  };
+  std::apply([&](auto&... f) { (one(f), ...); }, fields);
+  return fields;
+}
+
 // "; did you mean X?" for the known word nearest to a wrong one, or nothing.
 std::string suggest(std::string_view wrong, std::span<const std::string_view> known);
 

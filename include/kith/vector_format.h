@@ -9,12 +9,20 @@
 
 namespace kith KITH_VISIBLE {
 
-enum class VectorFormat { kWord2vecBin, kWord2vecText, kGlove, kNpy, kCsv, kSafetensors };
+enum class VectorFormat {
+  kWord2vecBin,
+  kWord2vecText,
+  kGlove,
+  kFastTextBin,
+  kNpy,
+  kCsv,
+  kSafetensors
+};
 
 }  // namespace KITH_VISIBLE
 
 template <>
 struct kith::EnumNames<kith::VectorFormat> {
-  static constexpr std::array<std::string_view, 6> names{
-      "word2vec-bin", "word2vec-text", "glove", "npy", "csv", "safetensors"};
+  static constexpr std::array<std::string_view, 7> names{
+      "word2vec-bin", "word2vec-text", "glove", "fasttext-bin", "npy", "csv", "safetensors"};
 };

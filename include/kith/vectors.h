@@ -17,7 +17,8 @@
 namespace kith KITH_VISIBLE {
 
 // Error(kInput) for a name that the format cannot hold; then nothing is written. "-" is standard
-// output.
+// output. A model of words becomes a whole model of fastText in that format, unless a side is
+// given.
 void export_vectors(const Model& model, const std::string& output, VectorFormat format,
                     const Context& context, std::optional<Side> side = {});
 
@@ -27,7 +28,7 @@ struct ImportReport {
   uint64_t duplicates = 0;    // names that stood there twice; the first was kept
   uint64_t invalid_utf8 = 0;  // names with bytes that are not UTF-8, which became U+FFFD
 };
-// A file of vectors becomes a model of the kind "vectors".
+// A file of vectors becomes a model of the kind "vectors", a model of fastText one of "fasttext".
 ImportReport import_vectors(const std::string& path, const std::string& output,
                             const Context& context);
 

@@ -50,7 +50,8 @@ TEST(Models, AnUnknownNameGetsASuggestion) {
   EXPECT_FALSE(is_model(""));
   EXPECT_EQ(usage_error([] { describe_model("word3vec"); }),
             "unknown model word3vec; did you mean word2vec?");
-  expect_part("; there are word2vec, feat2vec, als", usage_error([] { describe_model("qqqqqq"); }));
+  expect_part("; there are word2vec, fasttext, feat2vec, als",
+              usage_error([] { describe_model("qqqqqq"); }));
 }
 
 TEST(Models, SettingsOfReadingAreAmongThoseOfTheData) {

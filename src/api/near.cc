@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <span>
 #include <utility>
 
 #include "api/lookup.h"
 #include "api/opened.h"
 #include "api/rows.h"
+#include "api/speller.h"
 #include "core/error.h"
 #include "io/utf8.h"
 #include "kith/text.h"
@@ -64,7 +66,9 @@ struct Query {
 // Turns what was typed into queries.
 class Resolver {
  public:
-  Resolver(const Model::Impl& model, const Lookup& lookup) : model_(model), lookup_(lookup) {}
+  Resolver(const Model::Impl& model, const Lookup& lookup, const Speller& speller,
+           Observer* observer)
+      : model_(model), lookup_(lookup), speller_(speller), observer_(observer) {}
 
   Query resolve(size_t place, const std::string& text) {
     Query out{place, 0, {}, {}};
@@ -83,6 +87,12 @@ class Resolver {
     if (const auto found = lookup_.find(term)) {
       out.exclude.push_back(found->row);
       return add(text, found->group, lookup_.index(found->group).unit_row(found->row), sign, out);
+    }
+    if (const auto vector = speller_.unit_vector(term)) {
+      note(observer_, Note::Level::kNote,
+           fmt::format("{} is not among the words of the model; its vector is made of its parts",
+                       shown(term)));
+      return add(text, 0, *vector, sign, out);
     }
     if (!model_.can<CompletesRows>()) lookup_.fail(term);
     // A value that stands in no row: two members of a set, or one whose n-grams have vectors.
@@ -119,6 +129,8 @@ class Resolver {
 
   const Model::Impl& model_;
   const Lookup& lookup_;
+  const Speller& speller_;
+  Observer* observer_;
   std::optional<RowAsker> rows_;
 };
 
@@ -234,7 +246,8 @@ void near(const Model& model, const std::vector<std::string>& queries, const Nea
   if (!options.to.empty() && !asks_for_itself(lookup, queries, options.to)) {
     return answer(going_with(opened, queries, options));
   }
-  Resolver resolver(opened, lookup);
+  const Speller speller(opened, options.vectors);
+  Resolver resolver(opened, lookup, speller, observer);
   Searcher searcher(lookup, options, queries.size(), context, observer);
   for (size_t begin = 0; begin < queries.size(); begin += kBatch) {
     const size_t end = std::min(queries.size(), begin + kBatch);
@@ -288,6 +301,15 @@ std::vector<Neighbour> analogy(const Model& model, const std::string& a, const s
 double similarity(const Model& model, const std::string& a, const std::string& b,
                   std::optional<Side> side) {
   const Lookup lookup(model.impl().ask<HasVectors>("similarity").vectors_of(side), nullptr);
+  const Speller speller(model.impl(), side);
+  if (!lookup.find(a) || !lookup.find(b)) {
+    const auto unit = [&](const std::string& name) {
+      const auto known = lookup.find(name);
+      return known ? lookup.index(known->group).unit_row(known->row) : speller.unit_vector(name);
+    };
+    const std::optional<std::vector<float>> x = unit(a), y = unit(b);
+    if (x && y) return std::inner_product(x->begin(), x->end(), y->begin(), 0.0);
+  }
   const auto found = lookup.of_one_group({a, b});
   return cosine(lookup.index(found[0].group), found[0].row, found[1].row);
 }

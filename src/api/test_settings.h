@@ -102,6 +102,16 @@ inline std::vector<Case> cases() {
       {"word2vec", "gradient", kNothing},
       {"word2vec", "early-stop", kChanges, {number("lr", 0.5), whole("epochs", 30)}},
 
+      {"fasttext", "noise", kChanges, {}, {str("window"), str("pair")}},
+      {"fasttext", "noise", kRefused, {}, {str("centre")}},
+      {"fasttext", "gradient", kChanges},
+      {"fasttext", "min-n", kChanges, {}, {int64_t{2}, int64_t{5}}},
+      {"fasttext", "min-n", kRefused, {}, {int64_t{7}}},
+      {"fasttext", "max-n", kChanges, {}, {int64_t{0}, int64_t{4}}},
+      {"fasttext", "buckets", kChanges, {}, {int64_t{50}}},
+      {"fasttext", "buckets", kNothing, {text("ngrams", "explicit")}, {int64_t{50}}},
+      {"fasttext", "early-stop", kChanges, {number("lr", 3), whole("epochs", 30)}},
+
       {"counts", "weight", kChanges},
       {"counts", "weight", kNothing, {text("within", "line")}, {str("flat")}},
       {"counts", "window", kChanges},
@@ -324,7 +334,7 @@ inline const std::string& data_for(std::string_view kind) {
 
 // What keeps training short. Values here are those that a setting is moved away from.
 inline Settings quick(std::string_view model) {
-  if (model == "word2vec") {
+  if (model == "word2vec" || model == "fasttext") {
     return {whole("dim", 5),       whole("epochs", 2),    whole("window", 2),
             whole("negatives", 3), whole("min-count", 2), number("holdout", 0.1)};
   }

@@ -63,6 +63,10 @@ void export_vectors(const Model& model, const std::string& output, VectorFormat 
                 "npy takes two files, the matrix and its names; name one with -o");
   }
   check_output(output, {model.path()});
+  // All of a model of words, unless some of its vectors are asked for.
+  if (format == VectorFormat::kFastTextBin && !side && model.impl().can<WritesFastText>()) {
+    return model.impl().ask<WritesFastText>("export").write_fasttext(output, context);
+  }
   std::vector<VectorGroup> groups = model.impl().ask<HasVectors>("export").vectors_of(side);
   const auto empty = [](const VectorGroup& g) {
     return g.vectors->rows() == 0 || g.vectors->cols() == 0;
@@ -83,11 +87,22 @@ ImportReport import_vectors(const std::string& path, const std::string& output,
   check_output(output, {path});
   ReadReport report{};
   const Waiting waiting(context);
-  NamedVectors vectors = read_vectors(path, &report);
-  ImportReport out{detail::show(report.format), vectors.matrix.rows(), vectors.matrix.cols(),
-                   report.duplicates, report.invalid_utf8};
-  save_model(*model_of(std::move(vectors)), "vectors", output, false,
-             {{"imported.format", out.format}});
+  auto read = read_vectors_or_fasttext(path, report);
+  ImportReport out{detail::show(report.format), 0, 0, report.duplicates, report.invalid_utf8};
+  std::unique_ptr<ModelBase> model;
+  std::string_view kind = "vectors";
+  if (auto* vectors = std::get_if<NamedVectors>(&read)) {
+    out.rows = vectors->matrix.rows();
+    out.dim = vectors->matrix.cols();
+    model = model_of(std::move(*vectors));
+  } else {
+    auto& file = std::get<FastTextFile>(read);
+    out.rows = file.words.size();
+    out.dim = static_cast<uint64_t>(file.dim);
+    kind = "fasttext";
+    model = model_of(std::move(file), path);
+  }
+  save_model(*model, kind, output, false, {{"imported.format", out.format}});
   return out;
 }
 

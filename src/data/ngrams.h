@@ -19,8 +19,8 @@ inline uint64_t bucket_hash(std::string_view text, uint64_t seed) {
   return mix64(h);
 }
 
-// Calls f(n-gram) for the runs of `shortest` to `longest` characters of "<word>"; a character is
-// what a UTF-8 lead byte begins.
+// Calls f(n-gram) for the runs of `shortest` to `longest` characters of "<word>", but for the marks
+// alone; a character is what a UTF-8 lead byte begins.
 template <class F>
 void for_each_ngram(std::string_view word, size_t shortest, size_t longest, const F& f) {
   std::string text;
@@ -33,7 +33,8 @@ void for_each_ngram(std::string_view word, size_t shortest, size_t longest, cons
   starts.push_back(text.size());
   const size_t characters = starts.size() - 1;
   for (size_t n = shortest; n <= std::min(longest, characters); ++n) {
-    for (size_t i = 0; i + n <= characters; ++i) {
+    const size_t mark = n == 1 ? 1 : 0;
+    for (size_t i = mark; i + n + mark <= characters; ++i) {
       f(std::string_view(text).substr(starts[i], starts[i + n] - starts[i]));
     }
   }

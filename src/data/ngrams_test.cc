@@ -16,6 +16,7 @@ TEST(Ngrams, AreRunsOfCharactersWithTheEndsMarked) {
   EXPECT_EQ(ngrams("cat", 3, 4), (std::vector<std::string>{"<ca", "cat", "at>", "<cat", "cat>"}));
   EXPECT_EQ(ngrams("é", 3, 5), (std::vector<std::string>{"<é>"}));  // not cut inside a character
   EXPECT_EQ(ngrams("", 3, 5), std::vector<std::string>{});
+  EXPECT_EQ(ngrams("ab", 1, 2), (std::vector<std::string>{"a", "b", "<a", "ab", "b>"}));
 }
 
 // Numbers that stand in model files: if one of these changes, no file can be read any more.

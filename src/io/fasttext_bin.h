@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/matrix.h"
@@ -70,6 +71,10 @@ bool is_fasttext_bin(std::string_view first_bytes);
 FastTextFile read_fasttext_bin(const std::string& path, ReadReport* report = nullptr);
 // The same from a stream at its first byte. Private to src/io.
 FastTextFile read_fasttext_bin(VectorInput& input, ReadReport& report);
+
+// One of these, or what read_vectors() reads; recognised by the bytes.
+std::variant<NamedVectors, FastTextFile> read_vectors_or_fasttext(const std::string& path,
+                                                                  ReadReport& report);
 
 // Writes version 12, not quantised, through AtomicFile. What fastText could not read again is
 // Error(kInput), and then nothing is written: a name with a zero byte, a value that is not finite,

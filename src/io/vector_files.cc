@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "io/archive.h"
 #include "io/archive_header.h"
+#include "io/fasttext_bin.h"
 #include "io/vector_formats.h"
 
 namespace kith {
@@ -25,7 +26,6 @@ struct Other {
   std::string_view magic, advice;
 };
 constexpr Other kOthers[] = {
-    {"\xba\x16\x4f\x2f", "a fastText model; export its vectors as text (.vec)"},
     {"\x80\x02", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
     {"\x80\x03", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
     {"\x80\x04", "a Python pickle, which can run code; save the vectors as word2vec or npy"},
@@ -46,6 +46,7 @@ VectorFormat recognise(VectorInput& input) {
   std::string_view start = input.peek(kWindow);
   if (start.empty()) throw fault(ErrorKind::kInput, "{}: the file is empty", input.where());
   refuse_known_others(start, input.where());
+  if (is_fasttext_bin(start)) return VectorFormat::kFastTextBin;
   if (start.starts_with(kNpyMagic)) return VectorFormat::kNpy;
   if (is_safetensors(start)) return VectorFormat::kSafetensors;
   if (start.starts_with("\xef\xbb\xbf")) {  // a byte order mark
@@ -128,6 +129,9 @@ void check_writable(VectorFormat format, std::string_view name) {
     case VectorFormat::kWord2vecText:
       if (spaced) refuse("has white space, which the word2vec formats cannot hold");
       break;
+    case VectorFormat::kFastTextBin:
+      if (spaced) refuse("has white space, which fastText's format cannot hold");
+      break;
     case VectorFormat::kGlove:
       if (name.find_first_of("\t\n\v\f\r") != std::string_view::npos || name.starts_with(' ') ||
           name.ends_with(' ')) {
@@ -202,11 +206,9 @@ void write_safetensors(const std::string& path, const Names& names, const Vector
   writer.save(path);
 }
 
-NamedVectors read_vectors(const std::string& path, ReadReport* report) {
-  VectorInput input(path);
-  ReadReport own{};
-  ReadReport& out = report ? *report : own;
-  out = {.format = recognise(input)};
+namespace {
+
+NamedVectors read_plain(VectorInput& input, ReadReport& out) {
   switch (out.format) {
     case VectorFormat::kWord2vecBin:
       return read_word2vec_bin(input, out);
@@ -218,9 +220,42 @@ NamedVectors read_vectors(const std::string& path, ReadReport* report) {
       return read_npy(input, out);
     case VectorFormat::kCsv:
       return read_csv(input, out);
-    default:
-      return read_safetensors(input, out);
+    case VectorFormat::kFastTextBin:
+      throw fault(ErrorKind::kInput, "{}: a model of fastText, not a table of vectors",
+                  input.where());
+    case VectorFormat::kSafetensors:
+      break;
   }
+  return read_safetensors(input, out);
+}
+
+void write_as_fasttext(const std::string& path, const Names& names, const Vectors& vectors) {
+  FastTextHeader header;
+  header.dim = static_cast<int32_t>(vectors.cols());
+  header.words = names;
+  header.counts.assign(names.size(), 1);
+  header.tokens = static_cast<int64_t>(names.size());
+  header.min_count = 1;
+  const Matrix zeros(names.size(), vectors.cols());
+  write_fasttext_bin(path, header, vectors, MatrixVectors(zeros));
+}
+
+}  // namespace
+
+NamedVectors read_vectors(const std::string& path, ReadReport* report) {
+  VectorInput input(path);
+  ReadReport own{};
+  ReadReport& out = report ? *report : own;
+  out = {.format = recognise(input)};
+  return read_plain(input, out);
+}
+
+std::variant<NamedVectors, FastTextFile> read_vectors_or_fasttext(const std::string& path,
+                                                                  ReadReport& report) {
+  VectorInput input(path);
+  report = {.format = recognise(input)};
+  if (report.format == VectorFormat::kFastTextBin) return read_fasttext_bin(input, report);
+  return read_plain(input, report);
 }
 
 void write_vectors(const std::string& path, VectorFormat format, const Names& names,
@@ -233,6 +268,8 @@ void write_vectors(const std::string& path, VectorFormat format, const Names& na
       return write_word2vec_text(path, names, vectors);
     case VectorFormat::kGlove:
       return write_glove(path, names, vectors);
+    case VectorFormat::kFastTextBin:
+      return write_as_fasttext(path, names, vectors);
     case VectorFormat::kNpy:
       return write_npy(path, names, vectors);
     case VectorFormat::kCsv:

@@ -35,6 +35,7 @@ struct ReadReport {
 NamedVectors read_vectors(const std::string& path, ReadReport* report = nullptr);
 
 // Writes through AtomicFile. Text has 9 significant digits, so floats survive the round trip.
+// kFastTextBin writes words without parts, and zeros for what training would go on from.
 // kNpy writes FILE (the matrix, <f4, C order) and FILE + ".names.txt" (a name a line).
 // A name that the format cannot hold (white space in word2vec text or binary, a line break in npy)
 // is Error(kInput) that shows it, and so is a value that is not finite; then nothing is written.

@@ -44,6 +44,21 @@ struct HasVectors {
   }
 };
 
+struct Spells {
+  static constexpr std::string_view kWhat = "have vectors for words that they have not seen";
+  virtual ~Spells() = default;
+  virtual size_t dim() const = 0;
+  // The vector of a word from how it is spelled; false if nothing about it is known.
+  virtual bool spell(std::string_view word, std::span<float> out) const = 0;
+};
+
+struct WritesFastText {
+  static constexpr std::string_view kWhat = "hold the words of a text";
+  virtual ~WritesFastText() = default;
+  // All of it as a model of fastText.
+  virtual void write_fasttext(const std::string& path, const Context& context) const = 0;
+};
+
 // A row of a table, or part of one, as a model sees it: the vector of each group that is there.
 struct SeenRow {
   Matrix vectors;                // groups x dim

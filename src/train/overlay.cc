@@ -30,11 +30,11 @@ void Rounds::combine(size_t table, size_t count, RowTable to, const Context& con
       [&](uint32_t row, size_t worker, const auto& each) {
         float* const change = sums_.view().row(worker);
         float* const base = to.rows.row(row);
-        const float energy = to.energy ? to.energy[row] : 0;
+        const float energy = to.has_energy(row) ? to.energy[row] : 0;
         std::fill_n(change, to.rows.stride, 0.0f);
         each([&](uint32_t block, uint32_t slot) {
           add_change(overlay(block).copy(slot) + x, base + x, change + x, to.rows.stride - x);
-          if (to.energy) to.energy[row] += overlay(block).energy(slot) - energy;
+          if (to.has_energy(row)) to.energy[row] += overlay(block).energy(slot) - energy;
         });
         if (x > 0) {  // those of the squares are known now
           each([&](uint32_t block, uint32_t slot) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,8 @@ struct RowTable {
   float* energy = nullptr;
   Optimiser optimiser = Optimiser::kSgd;  // one whose blocks add_up()
   std::optional<size_t> apart{};  // of adagrad-row: a column with squares of its own, behind h
+  size_t energies = std::numeric_limits<size_t>::max();  // so many rows have one, the first ones
+  bool has_energy(size_t row) const { return energy && row < energies; }
 };
 
 // Whether blocks of steps that were taken side by side, from the same state, make up what they
@@ -76,7 +79,7 @@ class RowOverlay {
     const float* const from = base_.rows.row(id);
     float* const to = place(slot);
     std::copy(from, from + stride_, to);
-    if (base_.energy) to[stride_] = base_.energy[id];
+    if (base_.has_energy(id)) to[stride_] = base_.energy[id];
   }
 
   std::vector<uint32_t> slot_;     // by row

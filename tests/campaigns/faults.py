@@ -69,6 +69,7 @@ COMMANDS = {
     "train mf, chosen": ["train", "mf", "chosen.csv", *SAVED, *SMALL],
     "train, looks": ["train", "stars.csv", *SAVED, *SMALL],
     "train glove": ["train", "glove", "text.txt", *SAVED, *SMALL],
+    "train fasttext": ["train", "fasttext", "text.txt", *SAVED, *SMALL],
     "train classifier": ["train", "classifier", "labelled.txt", *SAVED, *SMALL],
     "train classifier, two threads": ["train", "labelled.txt", *SAVED, *TWO],
     "train pmi, two threads": ["train", "pmi", "text.txt", *SAVED, *TWO],
@@ -110,7 +111,7 @@ COMMANDS = {
     "eval, folds": ["eval", "als", "stars.csv", "--folds", 2, "--threads", 2, "--quiet", "--dim", 2,
                     "--epochs", 2],
     **{f"export, {f}": ["export", "words.kith", "--to", f, "-o", "out.npy"]
-       for f in ("word2vec-bin", "glove", "npy", "csv", "safetensors")},
+       for f in ("word2vec-bin", "glove", "fasttext-bin", "npy", "csv", "safetensors")},
     "export, printed": ["export", "words.kith", "--to", "word2vec-text", "-o", "-"],
     **{f"import, {f}": ["import", f, *SAVED, "--quiet"]
        for f in ("vectors.bin", "vectors.txt", "vectors.npy", "vectors.safetensors",

@@ -19,7 +19,7 @@ import kith
 
 WORDS = ["a", "b", "word", "été", "日本", "ключ", "x=y", "-", "O'Brien", "a b", "0", "007", "🙂", "%",
          "long" * 6, "--top", "user", "item"]
-FORMATS = ["word2vec-bin", "word2vec-text", "glove", "npy", "csv", "safetensors"]
+FORMATS = ["word2vec-bin", "word2vec-text", "glove", "fasttext-bin", "npy", "csv", "safetensors"]
 # So that a case takes no longer than it must; what is slow by request is no defect.
 MOST = {"epochs": 12, "iterations": 20, "dim": 40, "samples": 10, "negatives": 30, "holdout": 0.9}
 

@@ -17,11 +17,12 @@
 #include "core/line_vector.h"
 #include "core/matrix.h"
 #include "core/rng.h"
-#include "models/word2vec/config.h"
+#include "models/words/config.h"
+#include "models/words/subwords.h"
 #include "train/alias.h"
 #include "train/overlay.h"
 
-namespace kith::word2vec {
+namespace kith::words {
 
 // Rows and their energies: 1 + adapt * the sum of squared slopes a row has met, estimated from
 // one window in kEnergyEvery. A row's step is lr / sqrt(energy).
@@ -46,20 +47,24 @@ struct Tally {
 // Buffers of one worker, allocated once; no two workers share a cache line of them.
 class alignas(kCacheLine) Scratch {
  public:
-  Scratch(const Config& config, size_t stride);
+  // `bag`: rows of the word that has most of them, if words are made of several.
+  Scratch(const Config& config, size_t stride, size_t bag = 0);
 
   static size_t pool_size(const Config& config);  // a multiple of `negatives`, and 4
   static constexpr size_t kTile = 6;              // rows of the centre's side handled together
   LineVector<float*> context, centre;             // rows of the window
   LineVector<float*> context_energy, centre_energy;
-  LineVector<uint32_t> ids;  // of the centre's side
-  LineVector<float> weight;  // +1 for the centre, -multiplicity for noise, 0 for padding
-  Matrix step;               // one row: steps of the contexts, then of the centre's side
-  Matrix slopes;             // one row; tile by tile, contexts x tile
-  Matrix weights;            // a row per tile: the usual weights, repeated over contexts
-  Matrix own_weights;        // one row: the same when a noise word was drawn twice
-  Matrix mean;               // CBOW's hidden row, a row of zeros, and the hidden row's gradient
-  Matrix partial;            // one vector per context, for more than one tile
+  LineVector<uint32_t> ids;     // of the centre's side
+  LineVector<float> weight;     // +1 for the centre, -multiplicity for noise, 0 for padding
+  Matrix step;                  // one row: steps of the contexts, then of the centre's side
+  Matrix slopes;                // one row; tile by tile, contexts x tile
+  Matrix weights;               // a row per tile: the usual weights, repeated over contexts
+  Matrix own_weights;           // one row: the same when a noise word was drawn twice
+  Matrix mean;                  // CBOW's hidden row, a row of zeros, and the hidden row's gradient
+  Matrix partial;               // one vector per context, for more than one tile
+  Matrix bag_now, bag_before;   // a row per position that a window reaches: its mean; at first
+  LineVector<float*> bag_rows;  // of one position
+  LineVector<float> context_share;
   LineVector<uint32_t> pool;
   size_t newest = 0;
 };
@@ -67,6 +72,7 @@ class alignas(kCacheLine) Scratch {
 struct Settings {
   Config config;
   const AliasSampler* noise;
+  const Bags* bags = nullptr;  // the rows that contexts are the mean of; null: one each
 };
 
 // Trains the centres of a block. `contexts` and `centres` are the tables of the two sides. Other
@@ -88,4 +94,4 @@ Tally train_window(const Settings& settings, const Window& window, float lr, Row
 // For tests: sigma and loss as the kernel computes them.
 void logistic_for_test(const float* z, float* sigma, float* loss, size_t n);
 
-}  // namespace kith::word2vec
+}  // namespace kith::words

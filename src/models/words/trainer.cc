@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How Word2Vec learns: the text in blocks, a safe point after each.
+// How words are learned: the text in blocks, a safe point after each.
 
 #include <algorithm>
 #include <cmath>
@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "core/error.h"
-#include "models/word2vec/kernel.h"
-#include "models/word2vec/model.h"
+#include "models/words/kernel.h"
+#include "models/words/model.h"
 #include "train/blocks.h"
 
-namespace kith::word2vec {
+namespace kith::words {
 namespace {
 
 // A block is what one thread does at a time. Small texts are cut finer, so that several threads
@@ -34,53 +34,60 @@ uint64_t block_size(const Corpus& corpus, bool deterministic) {
   return std::clamp(corpus.length() / kBlocksAtLeast, kTinyBlock, kBlock);
 }
 
-double first_rate(const Config& config) {
-  if (config.lr) return *config.lr;
-  if (config.objective == Objective::kSkipGram) return 0.08;
-  return config.gradient == Gradient::kExact ? 0.2 : 0.05;
-}
-
-// Distinct words among so many that are drawn by count^alpha, on average.
-double distinct(const Vocabulary& vocabulary, double alpha, uint64_t draws) {
+// Distinct words among so many that are drawn by count^alpha, on average; weight(w) for each.
+template <class Weight>
+double distinct(const Vocabulary& vocabulary, double alpha, uint64_t draws, const Weight& weight) {
   double total = 0, out = 0;
   for (const uint64_t c : vocabulary.counts) total += std::pow(static_cast<double>(c), alpha);
-  for (const uint64_t c : vocabulary.counts) {
-    const double each = std::pow(static_cast<double>(c), alpha) / total;
-    out += 1 - std::exp(-each * static_cast<double>(draws));
+  for (uint32_t w = 0; w < vocabulary.counts.size(); ++w) {
+    const double each = std::pow(static_cast<double>(vocabulary.counts[w]), alpha) / total;
+    out += weight(w) * (1 - std::exp(-each * static_cast<double>(draws)));
   }
   return out;
 }
 
-// Rows of both tables that a block of this size touches: its words in each, and noise in one.
-uint64_t touches(const Config& config, const Vocabulary& vocabulary, uint64_t block) {
+// Rows of both tables that a block of this size touches: its words in each, and noise in one; and
+// the parts of its words.
+uint64_t touches(const Config& config, const Vocabulary& vocabulary, const Bags& bags, size_t parts,
+                 uint64_t block) {
   const auto window = static_cast<uint64_t>(config.window);
   const auto negatives = static_cast<uint64_t>(config.negatives);
   const uint64_t noise = config.noise == Noise::kPool   ? Scratch::pool_size(config) + block
                          : config.noise == Noise::kPair ? block * 2 * window * negatives
                                                         : block * negatives;
-  return static_cast<uint64_t>(2 * distinct(vocabulary, 1, block + 2 * window) +
-                               distinct(vocabulary, config.alpha, noise));
+  const auto one = [](uint32_t) { return 1.0; };
+  double out = 2 * distinct(vocabulary, 1, block + 2 * window, one) +
+               distinct(vocabulary, config.alpha, noise, one);
+  if (parts > 0) {
+    const auto of_word = [&](uint32_t w) { return static_cast<double>(bags.of(w).size() - 1); };
+    out +=
+        std::min(static_cast<double>(parts), distinct(vocabulary, 1, block + 2 * window, of_word));
+  }
+  return static_cast<uint64_t>(out);
 }
 
 }  // namespace
 
 class WordTrainer final : public Trainer {
  public:
-  WordTrainer(Word2Vec& model, const Corpus& corpus, Job& job)
+  WordTrainer(WordsModel& model, const Corpus& corpus, Job& job)
       : m_(model),
+        config_(model.common()),
         corpus_(corpus),
         job_(job),
-        noise_(noise_weights(model.counts_, model.config_.alpha)),
-        settings_{model.config_, &noise_},
-        thinning_(model.counts_, model.config_.sample, job.seed),
+        noise_(noise_weights(model.counts_, config_.alpha)),
+        bags_(model.subwords_.size() > 0 ? model.subwords_.bags(model.names_, model.counts_)
+                                         : Bags{}),
+        settings_{config_, &noise_, model.subwords_.size() > 0 ? &bags_ : nullptr},
+        thinning_(model.counts_, config_.sample, job.seed),
         block_(block_size(corpus, job.deterministic)),
         blocks_((corpus.length() + block_ - 1) / block_) {
     const size_t workers = job.deterministic ? Rounds::kBlocks : static_cast<size_t>(job.threads());
     for (size_t t = 0; t < workers; ++t) {
-      readers_.emplace_back(corpus, thinning_, static_cast<size_t>(m_.config_.window));
-      scratch_.emplace_back(m_.config_, m_.input_.stride());
+      readers_.emplace_back(corpus, thinning_, static_cast<size_t>(config_.window));
+      scratch_.emplace_back(config_, m_.input_.stride(), bags_.longest);
     }
-    if (job.deterministic) rounds_.emplace(2, m_.names_.size(), m_.input_.stride());
+    if (job.deterministic) rounds_.emplace(2, m_.input_.rows(), m_.input_.stride());
   }
 
   uint64_t blocks() const override { return blocks_; }
@@ -95,7 +102,7 @@ class WordTrainer final : public Trainer {
   }
 
   std::pair<uint64_t, uint64_t> progress(const RunState&) const override {
-    const uint64_t total = corpus_.words() * static_cast<uint64_t>(m_.config_.epochs);
+    const uint64_t total = corpus_.words() * static_cast<uint64_t>(config_.epochs);
     return {std::min(m_.words_, total), total};
   }
 
@@ -106,7 +113,7 @@ class WordTrainer final : public Trainer {
     Settings settings = settings_;
     settings.config.adapt_rate = 0;
     std::vector<WordId> words;
-    const Thinning thinning(m_.counts_, m_.config_.sample, kHeldOutSeed);
+    const Thinning thinning(m_.counts_, config_.sample, kHeldOutSeed);
     for (size_t i = 0; i < corpus_.held_out().size(); ++i) {
       const WordId word = corpus_.held_out()[i];
       if (word == kSentenceEnd || thinning.keep(word, 0, i)) words.push_back(word);
@@ -127,10 +134,12 @@ class WordTrainer final : public Trainer {
     return reader.read(epoch, block * block_, std::min(corpus_.length(), (block + 1) * block_));
   }
 
-  RowTable input() { return {m_.input_.view(), m_.input_energy_.data()}; }
+  RowTable input() {
+    return {.rows = m_.input_.view(), .energy = m_.input_energy_.data(), .energies = m_.rows_};
+  }
   RowTable output() { return {m_.output_.view(), m_.output_energy_.data()}; }
   // Noise replaces the centre in the output table, or, with noise = centre, in the input table.
-  bool swapped() const { return m_.config_.noise == Noise::kCentre; }
+  bool swapped() const { return config_.noise == Noise::kCentre; }
   RowTable contexts() { return swapped() ? output() : input(); }
   RowTable centres() { return swapped() ? input() : output(); }
 
@@ -180,10 +189,12 @@ class WordTrainer final : public Trainer {
     return b;
   }
 
-  Word2Vec& m_;
+  WordsModel& m_;
+  const Config& config_;
   const Corpus& corpus_;
   Job& job_;
   const AliasSampler noise_;
+  const Bags bags_;  // empty if words have no parts
   const Settings settings_;
   const Thinning thinning_;
   const uint64_t block_, blocks_;     // stream positions in a block; blocks in an epoch
@@ -194,12 +205,11 @@ class WordTrainer final : public Trainer {
 
 class WordCourse final : public ModelCourse {
  public:
-  WordCourse(Word2Vec& model, const Corpus& corpus, Job& job)
+  WordCourse(WordsModel& model, const Corpus& corpus, Job& job)
       : ModelCourse(model), m_(model), corpus_(corpus), job_(job) {}
   RunPlan plan() const override {
-    return {.epochs = m_.config_.epochs,
-            .lr = first_rate(m_.config_),
-            .early_stop = m_.config_.early_stop};
+    return {
+        .epochs = m_.common().epochs, .lr = m_.first_rate(), .early_stop = m_.common().early_stop};
   }
   void start(Start) override { m_.grow(corpus_.vocabulary(), job_.seed); }
   std::unique_ptr<Trainer> trainer() override {
@@ -212,16 +222,20 @@ class WordCourse final : public ModelCourse {
                   "training diverged, and starting over would lose what the model knew before; try "
                   "a smaller --lr");
     }
-    m_.initialise(job_.seed, 0);
+    m_.initialise(job_.seed, 0, std::vector<bool>(m_.subwords_.size()));
+  }
+  void finish() override {
+    ModelCourse::finish();
+    m_.finish(job_);
   }
 
  private:
-  Word2Vec& m_;
+  WordsModel& m_;
   const Corpus& corpus_;
   Job& job_;
 };
 
-bool Word2Vec::learn(const Corpus& corpus, Job& job) {
+bool WordsModel::learn(const Corpus& corpus, Job& job) {
   const size_t size = corpus.vocabulary().words.size();
   if (state_.started && names_.size() != size) {
     throw fault(ErrorKind::kInput,
@@ -234,21 +248,29 @@ bool Word2Vec::learn(const Corpus& corpus, Job& job) {
   return kith::train(course, state_, job);
 }
 
-uint64_t Word2Vec::memory(const Corpus& corpus, const Job& job) const {
-  Word2Vec planned;
-  planned.config_ = config_;
-  planned.rows_ = corpus.vocabulary().words.size();
-  MemorySum sum(config_.early_stop > 0 && corpus.held_out_words() > 0);
-  planned.visit(sum);
-  const uint64_t rows = planned.rows_;
-  const uint64_t names = corpus.vocabulary().words.bytes().size() + 16 * rows;
-  uint64_t bytes = sum.bytes() + names + rows * (8 + 8 + 4);  // counts, alias slots, thinning
-  if (job.deterministic) {
-    const uint64_t block = block_size(corpus, true);
-    bytes += Rounds::memory_needed(2, rows, padded(static_cast<size_t>(config_.dim)),
-                                   touches(config_, corpus.vocabulary(), block));
+uint64_t WordsModel::memory(const Corpus& corpus, const Job& job) const {
+  const Config& config = common();
+  const Vocabulary& vocabulary = corpus.vocabulary();
+  const uint64_t rows = vocabulary.words.size();
+  Subwords subwords;
+  if (parts_of_words().longest > 0) {
+    subwords = Subwords(parts_of_words(), vocabulary.words, subwords_);
   }
-  return bytes + kMemoryOfAll;
+  const uint64_t inputs = rows + subwords.size();
+  const uint64_t row = padded(static_cast<size_t>(config.dim)) * sizeof(float);
+  const bool twice = config.early_stop > 0 && corpus.held_out_words() > 0;  // the best epoch
+  uint64_t bytes = (twice ? 2 : 1) * (inputs + rows) * row + 8 * rows;      // and energies
+  bytes += vocabulary.words.bytes().size() + 16 * rows;
+  bytes += rows * (8 + 8 + 8 + 4);  // counts here and there, alias slots, thinning
+  // The parts: what they are, and the rows of each word.
+  const Bags bags = subwords.size() > 0 ? subwords.bags(vocabulary.words) : Bags{};
+  bytes += subwords.memory() + bags.memory();
+  if (job.deterministic) {
+    const uint64_t touched =
+        touches(config, vocabulary, bags, subwords.size(), block_size(corpus, true));
+    bytes += Rounds::memory_needed(2, inputs, padded(static_cast<size_t>(config.dim)), touched);
+  }
+  return bytes + memory_of_finish(corpus) + kMemoryOfAll;
 }
 
-}  // namespace kith::word2vec
+}  // namespace kith::words

@@ -8,7 +8,7 @@
 
 #include "kith/fields.h"
 
-namespace kith::word2vec {
+namespace kith::words {
 
 enum class Objective { kSkipGram, kCbow };
 enum class Noise { kPool, kWindow, kPair, kCentre };
@@ -60,17 +60,17 @@ struct Config {
   };
 };
 
-}  // namespace kith::word2vec
+}  // namespace kith::words
 
 template <>
-struct kith::EnumNames<kith::word2vec::Objective> {
+struct kith::EnumNames<kith::words::Objective> {
   static constexpr std::array<std::string_view, 2> names{"skipgram", "cbow"};
 };
 template <>
-struct kith::EnumNames<kith::word2vec::Noise> {
+struct kith::EnumNames<kith::words::Noise> {
   static constexpr std::array<std::string_view, 4> names{"pool", "window", "pair", "centre"};
 };
 template <>
-struct kith::EnumNames<kith::word2vec::Gradient> {
+struct kith::EnumNames<kith::words::Gradient> {
   static constexpr std::array<std::string_view, 2> names{"exact", "reference"};
 };

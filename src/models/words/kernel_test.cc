@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/word2vec/kernel.h"
+#include "models/words/kernel.h"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
@@ -11,9 +11,9 @@
 #include "core/error.h"
 #include "kernels/rows.h"
 #include "kernels/test_targets.h"
-#include "models/word2vec/test_reference.h"
+#include "models/words/test_reference.h"
 
-namespace kith::word2vec {
+namespace kith::words {
 namespace {
 
 using reference::Vec;
@@ -410,4 +410,4 @@ INSTANTIATE_TEST_SUITE_P(AllTargets, Word2VecKernel,
                          testing::ValuesIn(hwy::SupportedAndGeneratedTargets()), target_name);
 
 }  // namespace
-}  // namespace kith::word2vec
+}  // namespace kith::words

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "models/word2vec/kernel.h"
+#include "models/words/kernel.h"
 
-namespace kith::word2vec {
+namespace kith::words {
 
-Scratch::Scratch(const Config& config, size_t stride) {
+Scratch::Scratch(const Config& config, size_t stride, size_t bag) {
   const size_t contexts = 2 * static_cast<size_t>(config.window);
   const size_t outputs = static_cast<size_t>(config.negatives) + 2;  // the centre, and padding
   const size_t tiles = (outputs + kTile - 1) / kTile;
@@ -21,6 +21,12 @@ Scratch::Scratch(const Config& config, size_t stride) {
   own_weights = Matrix(1, tile);
   mean = Matrix(3, stride);
   partial = Matrix(1, contexts * kRowPad);
+  if (bag > 0) {
+    bag_now = Matrix(contexts + 1, stride);
+    bag_before = Matrix(contexts + 1, stride);
+    bag_rows.resize(bag);
+    context_share.resize(contexts);
+  }
   pool.resize(pool_size(config));
   // What a window without repeated noise words needs.
   const size_t used = outputs - 1, even = used + used % 2;
@@ -46,4 +52,4 @@ Tally& Tally::operator+=(const Tally& other) {
   return *this;
 }
 
-}  // namespace kith::word2vec
+}  // namespace kith::words

@@ -2,11 +2,11 @@
 // The small dense products of a window: scores, slopes and moves of up to six rows of the centre's
 // side at once. Included once per SIMD target, by kernel.cc alone.
 
-#if defined(KITH_WORD2VEC_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef KITH_WORD2VEC_TILES_INL_H_
-#undef KITH_WORD2VEC_TILES_INL_H_
+#if defined(KITH_WORDS_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KITH_WORDS_TILES_INL_H_
+#undef KITH_WORDS_TILES_INL_H_
 #else
-#define KITH_WORD2VEC_TILES_INL_H_
+#define KITH_WORDS_TILES_INL_H_
 #endif
 
 #include <type_traits>
@@ -14,7 +14,7 @@
 #include "kernels/vec-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace kith::word2vec::HWY_NAMESPACE {
+namespace kith::words::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using kith::HWY_NAMESPACE::f32;
@@ -122,6 +122,17 @@ HWY_INLINE void mean_of(float* const* a, size_t m, float* HWY_RESTRICT mean, siz
   }
 }
 
+// Each of n rows += now - before.
+HWY_INLINE void add_move(const float* HWY_RESTRICT now, const float* HWY_RESTRICT before,
+                         float* const* rows, size_t n, size_t stride) {
+  for (size_t k = 0; k < stride; k += hn::Lanes(f32)) {
+    const VF move = hn::Sub(hn::Load(f32, now + k), hn::Load(f32, before + k));
+    for (size_t i = 0; i < n; ++i) {
+      hn::Store(hn::Add(hn::Load(f32, rows[i] + k), move), f32, rows[i] + k);
+    }
+  }
+}
+
 // b_j += step_j g_j h and gradient (+)= sum_j g_j b_j, old values, for one row h.
 template <int K>
 HWY_INLINE void move_centres(const float* HWY_RESTRICT h, float* const* rows,
@@ -165,6 +176,6 @@ HWY_INLINE void with_width(size_t width, const F& f) {
   }
 }
 
-}  // namespace kith::word2vec::HWY_NAMESPACE
+}  // namespace kith::words::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif  // per-target include guard

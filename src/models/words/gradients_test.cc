@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "models/word2vec/test_reference.h"
+#include "models/words/test_reference.h"
 
-namespace kith::word2vec::reference {
+namespace kith::words::reference {
 namespace {
 
 constexpr double kTolerance = 1e-8;  // h^2 of the central difference, with room for rounding
@@ -161,4 +161,4 @@ TEST(Gradients, CbowDividesByTheNumberOfContexts) {
 }
 
 }  // namespace
-}  // namespace kith::word2vec::reference
+}  // namespace kith::words::reference

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/word2vec/kernel.h"
+#include "models/words/kernel.h"
 
 #include <hwy/cache_control.h>
 
 #include <algorithm>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "models/word2vec/kernel.cc"
+#define HWY_TARGET_INCLUDE "models/words/kernel.cc"
 #include "hwy/foreach_target.h"  // compiles this file once per SIMD target
 #include "hwy/highway.h"
 #include "kernels/vec-inl.h"
-#include "models/word2vec/tiles-inl.h"
+#include "models/words/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace kith::word2vec::HWY_NAMESPACE {
+namespace kith::words::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using kith::HWY_NAMESPACE::axpy;
@@ -30,9 +30,13 @@ HWY_INLINE void prefetch_to_write(const float* p) {
 #endif
 }
 
+// Where the rows of a side are: in the table that all threads share, or in private copies.
 struct SharedRows {
+  static constexpr bool kBags = false;
   RowTable table;
   RowOverlay::Copy at(uint32_t id) const { return {table.rows.row(id), table.energy + id}; }
+  float* row(uint32_t id) const { return table.rows.row(id); }
+  RowOverlay::Copy at(uint32_t id, size_t /*position*/) const { return at(id); }
   void prefetch(uint32_t id) const {
     const float* const row = table.rows.row(id);
     const size_t ahead = std::min<size_t>(table.rows.stride, 128);  // the rest streams in
@@ -40,15 +44,87 @@ struct SharedRows {
   }
 };
 struct PrivateRows {
+  static constexpr bool kBags = false;
   RowOverlay& overlay;
   RowOverlay::Copy at(uint32_t id) const { return overlay.at(id); }
+  float* row(uint32_t id) const { return overlay.row(id); }
+  RowOverlay::Copy at(uint32_t id, size_t /*position*/) const { return at(id); }
   void prefetch(uint32_t) const {}
 };
 
-template <class Access>
+// Words that are the mean of several rows. A position of the text gets its mean, h, when the window
+// first reaches it; the windows that it is in move h, and when the last of them has passed, each of
+// the rows moves as h did: then their mean moves just as far. So the rows of a position are read
+// and written once, not in every window.
+template <class Base>
+class BagRows {
+ public:
+  static constexpr bool kBags = true;
+  BagRows(Base base, const Settings& settings, std::span<const WordId> words, size_t stride,
+          Scratch& scratch)
+      : base_(base),
+        bags_(*settings.bags),
+        words_(words),
+        stride_(stride),
+        reach_(static_cast<size_t>(settings.config.window)),
+        s_(scratch) {}
+
+  // Before the window of c; the first of a block, or the next one.
+  void begin(size_t c) { entered_ = left_ = c > reach_ ? c - reach_ : 0; }
+  void reach(size_t c) {
+    while (left_ < entered_ && left_ + reach_ < c) leave(left_++);
+    // What no window needs any more never enters.
+    if (left_ == entered_ && left_ + reach_ < c) left_ = entered_ = c - reach_;
+    const size_t end = std::min(words_.size(), c + reach_ + 1);
+    while (entered_ < end) enter(entered_++);
+  }
+  void end() {
+    while (left_ < entered_) leave(left_++);
+  }
+
+  RowOverlay::Copy at(uint32_t id, size_t position) const {
+    return {s_.bag_now.view().row(slot(position)), base_.at(id).energy};
+  }
+  float share(uint32_t id) const {
+    return static_cast<float>(bags_.usual / static_cast<double>(bags_.of(id).size()));
+  }
+  void prefetch(uint32_t id) const {
+    for (const uint32_t row : bags_.of(id)) base_.prefetch(row);
+  }
+
+ private:
+  size_t slot(size_t position) const { return position % s_.bag_now.rows(); }
+  size_t find_rows(uint32_t id) {
+    const auto bag = bags_.of(id);
+    for (size_t i = 0; i < bag.size(); ++i) s_.bag_rows[i] = base_.row(bag[i]);
+    return bag.size();
+  }
+  void enter(size_t position) {
+    if (words_[position] == kSentenceEnd) return;
+    const size_t n = find_rows(row_of(words_[position]));
+    float* const now = s_.bag_now.view().row(slot(position));
+    mean_of(s_.bag_rows.data(), n, now, stride_);
+    std::copy_n(now, stride_, s_.bag_before.view().row(slot(position)));
+  }
+  void leave(size_t position) {
+    if (words_[position] == kSentenceEnd) return;
+    const size_t n = find_rows(row_of(words_[position]));
+    add_move(s_.bag_now.view().row(slot(position)), s_.bag_before.view().row(slot(position)),
+             s_.bag_rows.data(), n, stride_);
+  }
+
+  Base base_;
+  const Bags& bags_;
+  const std::span<const WordId> words_;
+  const size_t stride_, reach_;
+  Scratch& s_;
+  size_t entered_ = 0, left_ = 0;
+};
+
+template <class Contexts, class Centres>
 class Learner {
  public:
-  Learner(const Settings& settings, Work& work, Access contexts, Access centres, size_t stride,
+  Learner(const Settings& settings, Work& work, Contexts contexts, Centres centres, size_t stride,
           Scratch& scratch)
       : config_(settings.config),
         noise_(*settings.noise),
@@ -70,16 +146,18 @@ class Learner {
       s_.newest = 0;
     }
     std::fill_n(s_.mean.view().row(1), stride_, 0.0f);
+    if constexpr (Contexts::kBags) contexts_.begin(begin);
     for (size_t c = begin; c < end; ++c) {
       if (words_[c] != kSentenceEnd) window(c);
     }
+    if constexpr (Contexts::kBags) contexts_.end();
     return tally_;
   }
 
   // One window given outright.
   Tally learn(std::span<const uint32_t> contexts, uint32_t centre,
               std::span<const uint32_t> noise) {
-    for (size_t i = 0; i < contexts.size(); ++i) set_context(i, WordId{contexts[i]});
+    for (size_t i = 0; i < contexts.size(); ++i) set_context(i, WordId{contexts[i]}, 0);
     begin_centre(centre);
     for (const uint32_t id : noise) add_noise(id);
     end_centre();
@@ -92,12 +170,13 @@ class Learner {
     const size_t size = static_cast<size_t>(config_.window);
     const size_t radius = config_.fixed_window ? size : 1 + rng_.below(config_.window);
     prefetch(c, size);
+    if constexpr (Contexts::kBags) contexts_.reach(c);
     size_t m = 0;
     for (size_t i = c; i > 0 && c - i < radius && words_[i - 1] != kSentenceEnd; --i) {
-      set_context(m++, words_[i - 1]);
+      set_context(m++, words_[i - 1], i - 1);
     }
     for (size_t i = c + 1; i < words_.size() && i - c <= radius && words_[i] != kSentenceEnd; ++i) {
-      set_context(m++, words_[i]);
+      set_context(m++, words_[i], i);
     }
     if (m == 0) return;
     const uint32_t centre = row_of(words_[c]);
@@ -134,10 +213,15 @@ class Learner {
     }
   }
 
-  void set_context(size_t i, WordId word) {
-    const auto at = contexts_.at(row_of(word));
+  void set_context(size_t i, WordId word, size_t position) {
+    const auto at = contexts_.at(row_of(word), position);
     s_.context[i] = at.row;
     s_.context_energy[i] = at.energy;
+    if constexpr (Contexts::kBags) {
+      // d mean / d row = 1 / n; a mean whose n rows each move by 1 / n moves by 1 / n.
+      const bool exact = config_.gradient == Gradient::kExact;
+      s_.context_share[i] = exact ? contexts_.share(row_of(word)) : 1.0f;
+    }
   }
 
   // Fills the centre's side: the centre, then the distinct noise words with their multiplicity,
@@ -248,7 +332,7 @@ class Learner {
     float* const b_step = a_step + contexts;
     if (config_.adapt_rate <= 0) {
       std::fill_n(a_step, contexts + outputs_, lr_);
-      return;
+      return share_steps(energy, contexts);
     }
     for (size_t i = 0; i < contexts; ++i) a_step[i] = *energy[i];
     for (size_t j = 0; j < outputs_; ++j) b_step[j] = *s_.centre_energy[j];
@@ -256,7 +340,17 @@ class Learner {
       const VF root = inverse_root(hn::Load(f32, a_step + i));
       hn::Store(hn::Mul(hn::Set(f32, lr_), root), f32, a_step + i);
     }
+    share_steps(energy, contexts);
     if (tally_.windows % kEnergyEvery == phase_) add_energy(energy, m, contexts, share);
+  }
+
+  // Contexts that are means move by their share of the step.
+  void share_steps(float* const* energy, size_t contexts) {
+    if constexpr (Contexts::kBags) {
+      const float* const share = s_.context_share.data() + (energy - s_.context_energy.data());
+      float* const step = s_.step.view().row(0);
+      for (size_t i = 0; i < contexts; ++i) step[i] *= share[i];
+    }
   }
 
   void add_energy(float* const* energy, size_t m, size_t contexts, float share) {
@@ -334,7 +428,8 @@ class Learner {
   const std::span<const WordId> words_;
   Rng rng_;
   const float lr_;
-  const Access contexts_, centres_;
+  Contexts contexts_;
+  const Centres centres_;
   const size_t stride_;
   Scratch& s_;
   Tally tally_;
@@ -344,20 +439,31 @@ class Learner {
   float padding_energy_ = 1;
 };
 
+template <class Base>
+Tally train(const Settings& settings, Work& work, Base contexts, Base centres, size_t stride,
+            Scratch& scratch) {
+  if (!settings.bags) {
+    return Learner<Base, Base>(settings, work, contexts, centres, stride, scratch)
+        .learn(work.begin, work.end);
+  }
+  const BagRows<Base> bags(contexts, settings, work.words, stride, scratch);
+  return Learner<BagRows<Base>, Base>(settings, work, bags, centres, stride, scratch)
+      .learn(work.begin, work.end);
+}
+
 Tally train_shared(const Settings& settings, Work& work, RowTable contexts, RowTable centres,
                    Scratch& scratch) {
-  return Learner<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch)
-      .learn(work.begin, work.end);
+  return train<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch);
 }
 Tally train_private(const Settings& settings, Work& work, RowOverlay& contexts, RowOverlay& centres,
                     size_t stride, Scratch& scratch) {
-  return Learner<PrivateRows>(settings, work, {contexts}, {centres}, stride, scratch)
-      .learn(work.begin, work.end);
+  return train<PrivateRows>(settings, work, {contexts}, {centres}, stride, scratch);
 }
 
 Tally train_given(const Settings& settings, Work& work, const Window& window, RowTable contexts,
                   RowTable centres, Scratch& scratch) {
-  return Learner<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch)
+  return Learner<SharedRows, SharedRows>(settings, work, {contexts}, {centres},
+                                         contexts.rows.stride, scratch)
       .learn(window.contexts, window.centre, window.noise);
 }
 
@@ -369,11 +475,11 @@ void logistic_for_test(const float* z, float* sigma, float* loss, size_t n) {
   }
 }
 
-}  // namespace kith::word2vec::HWY_NAMESPACE
+}  // namespace kith::words::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kith::word2vec {
+namespace kith::words {
 
 HWY_EXPORT(train_shared);
 HWY_EXPORT(train_private);
@@ -398,5 +504,5 @@ void logistic_for_test(const float* z, float* sigma, float* loss, size_t n) {
   HWY_DYNAMIC_DISPATCH(logistic_for_test)(z, sigma, loss, n);
 }
 
-}  // namespace kith::word2vec
+}  // namespace kith::words
 #endif  // HWY_ONCE

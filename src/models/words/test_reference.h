@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace kith::word2vec::reference {
+namespace kith::words::reference {
 
 using Vec = std::vector<double>;
 
@@ -54,4 +54,4 @@ inline Vec numeric_gradient(const std::function<double(const Vec&)>& f, const Ve
   return g;
 }
 
-}  // namespace kith::word2vec::reference
+}  // namespace kith::words::reference

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/words/model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+#include "core/rng.h"
+#include "models/two_sided.h"
+
+namespace kith::words {
+
+void WordsModel::visit(Parts& parts) {
+  parts.names("words", names_);
+  if (parts.loading()) rows_ = names_.size();
+  if (parts_of_words().longest > 0) subwords_.visit(parts, parts_of_words());
+  visit_tables(parts);
+  parts.number("progress.words", words_);
+  parts.number("progress.windows", windows_);
+  parts.number("progress.pairs", pairs_);
+  parts.number("progress.learned_rows", learned_rows_);
+  for (const auto* energy : {&input_energy_, &output_energy_}) {
+    parts.check(std::ranges::all_of(*energy, [](float e) { return e >= 1; }),
+                "an energy is below 1");
+  }
+}
+
+void WordsModel::visit_tables(Parts& parts) {
+  const auto dim = static_cast<size_t>(common().dim);
+  parts.values("counts", counts_, rows_, Use::kFixed);
+  // Which parts there are may be left out where only vectors are wanted.
+  const size_t inputs = parts.vectors_only() ? Parts::kAny : rows_ + subwords_.size();
+  parts.matrix("input", input_, inputs, dim, Use::kLearned);
+  parts.matrix("output", output_, rows_, dim, Use::kLearned);
+  parts.values("input.energy", input_energy_, rows_, Use::kFixed);
+  parts.values("output.energy", output_energy_, rows_, Use::kFixed);
+}
+
+void WordsModel::initialise_row(uint64_t seed, size_t row) {
+  const float scale = 1.0f / static_cast<float>(input_.cols());
+  Rng rng(seed, row);
+  // The padding, too: what a run that went out of bounds left there would spoil the next one.
+  std::fill_n(input_.view().row(row), input_.stride(), 0.0f);
+  for (float& x : input_.row(row)) x = (rng.uniform() - 0.5f) * scale;
+}
+
+void WordsModel::initialise(uint64_t seed, size_t words, const std::vector<bool>& known) {
+  for (size_t s = 0; s < subwords_.size(); ++s) {
+    if (!known[s]) initialise_row(seed, rows_ + s);
+  }
+  for (size_t r = words; r < rows_; ++r) {
+    initialise_row(seed, r);
+    std::fill_n(output_.view().row(r), output_.stride(), 0.0f);
+    input_energy_[r] = output_energy_[r] = 1;
+  }
+}
+
+void WordsModel::grow(const Vocabulary& vocabulary, uint64_t seed) {
+  const size_t old = names_.size(), size = vocabulary.words.size();
+  const auto dim = static_cast<size_t>(common().dim);
+  if (old > 0 && input_.cols() != dim) {
+    throw fault(ErrorKind::kUsage, "a model goes on with its own --dim, {}; got {}", input_.cols(),
+                dim);
+  }
+  if (old > 0 && subwords_.settings() != parts_of_words()) {
+    throw fault(ErrorKind::kUsage,
+                "a model goes on with the parts of words that it has; leave --min-n, --max-n, "
+                "--ngrams and --buckets out");
+  }
+  bool fits = old <= size && vocabulary.counts.size() == size;
+  for (size_t r = 0; r < old && fits; ++r) fits = vocabulary.words[r] == names_[r];
+  if (!fits) {
+    throw fault(ErrorKind::kInput,
+                "the text was not read on top of the model's {} words, so they cannot go on", old);
+  }
+  Subwords subwords(parts_of_words(), vocabulary.words, subwords_);
+  Matrix input(size + subwords.size(), dim), output(size, dim);
+  for (size_t r = 0; r < old; ++r) {
+    std::ranges::copy(input_.row(r), input.row(r).begin());
+    std::ranges::copy(output_.row(r), output.row(r).begin());
+  }
+  std::vector<bool> known(subwords.size());
+  for (uint32_t s = 0; s < subwords_.size(); ++s) {
+    const uint32_t to = *subwords.find(subwords_, s);
+    std::ranges::copy(input_.row(old + s), input.row(size + to).begin());
+    known[to] = true;
+  }
+  input_ = std::move(input);
+  output_ = std::move(output);
+  input_energy_.resize(size);
+  output_energy_.resize(size);
+  names_ = vocabulary.words;
+  counts_ = vocabulary.counts;
+  subwords_ = std::move(subwords);
+  rows_ = size;
+  learned_rows_ = old;
+  initialise(seed, old, known);
+}
+
+void WordsModel::take(Vocabulary vocabulary, Subwords subwords, Matrix input, Matrix output) {
+  names_ = std::move(vocabulary.words);
+  counts_ = std::move(vocabulary.counts);
+  rows_ = learned_rows_ = names_.size();
+  subwords_ = std::move(subwords);
+  input_ = std::move(input);
+  output_ = std::move(output);
+  input_energy_.assign(rows_, 1);
+  output_energy_.assign(rows_, 1);
+  state_.finished = true;
+}
+
+void WordsModel::reopen() {
+  state_ = RunState{};
+  words_ = windows_ = pairs_ = 0;
+}
+
+std::vector<VectorGroup> WordsModel::vectors(Side side) const {
+  return two_sided(side, names_, input_, output_);
+}
+
+std::vector<Fact> WordsModel::info() const {
+  std::vector<Fact> out{{"vocabulary", fmt::format("{}", names_.size()), true}};
+  if (subwords_.settings().longest > 0) {
+    out.push_back({"subwords", fmt::format("{}", subwords_.size()), true});
+  }
+  for (const auto& [name, value] : {std::pair{"dim", input_.cols()},
+                                    {"words_seen", words_},
+                                    {"windows", windows_},
+                                    {"pairs", pairs_}}) {
+    out.push_back({name, fmt::format("{}", value), true});
+  }
+  for (Fact& f : run_facts()) out.push_back(std::move(f));
+  return out;
+}
+
+}  // namespace kith::words
