@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "core/error.h"
@@ -34,20 +35,26 @@ uint64_t block_size(const Corpus& corpus, bool deterministic) {
   return std::clamp(corpus.length() / kBlocksAtLeast, kTinyBlock, kBlock);
 }
 
-// Distinct words among so many that are drawn by count^alpha, on average; weight(w) for each.
-template <class Weight>
-double distinct(const Vocabulary& vocabulary, double alpha, uint64_t draws, const Weight& weight) {
-  double total = 0, out = 0;
-  for (const uint64_t c : vocabulary.counts) total += std::pow(static_cast<double>(c), alpha);
-  for (uint32_t w = 0; w < vocabulary.counts.size(); ++w) {
-    const double each = std::pow(static_cast<double>(vocabulary.counts[w]), alpha) / total;
-    out += weight(w) * (1 - std::exp(-each * static_cast<double>(draws)));
+// How often each word is there among so many that are drawn by count^alpha, on average.
+std::vector<double> rates(const Vocabulary& vocabulary, double alpha, uint64_t draws) {
+  std::vector<double> out;
+  for (const uint64_t c : vocabulary.counts) {
+    out.push_back(std::pow(static_cast<double>(c), alpha));
   }
+  const double total = std::accumulate(out.begin(), out.end(), 0.0);
+  for (double& rate : out) rate *= static_cast<double>(draws) / total;
   return out;
 }
 
-// Rows of both tables that a block of this size touches: its words in each, and noise in one; and
-// the parts of its words.
+// Of things that are drawn so often, those that are drawn at all.
+double distinct(std::span<const double> rates) {
+  double out = 0;
+  for (const double rate : rates) out += 1 - std::exp(-rate);
+  return out;
+}
+
+// Rows of both tables that a block of this size touches: its words, in one with their parts, in the
+// other with noise.
 uint64_t touches(const Config& config, const Vocabulary& vocabulary, const Bags& bags, size_t parts,
                  uint64_t block) {
   const auto window = static_cast<uint64_t>(config.window);
@@ -55,13 +62,14 @@ uint64_t touches(const Config& config, const Vocabulary& vocabulary, const Bags&
   const uint64_t noise = config.noise == Noise::kPool   ? Scratch::pool_size(config) + block
                          : config.noise == Noise::kPair ? block * 2 * window * negatives
                                                         : block * negatives;
-  const auto one = [](uint32_t) { return 1.0; };
-  double out = 2 * distinct(vocabulary, 1, block + 2 * window, one) +
-               distinct(vocabulary, config.alpha, noise, one);
+  const std::vector<double> words = rates(vocabulary, 1, block + 2 * window);
+  double out = 2 * distinct(words) + distinct(rates(vocabulary, config.alpha, noise));
   if (parts > 0) {
-    const auto of_word = [&](uint32_t w) { return static_cast<double>(bags.of(w).size() - 1); };
-    out +=
-        std::min(static_cast<double>(parts), distinct(vocabulary, 1, block + 2 * window, of_word));
+    std::vector<double> of_parts(parts);
+    for (uint32_t w = 0; w < words.size(); ++w) {
+      for (const uint32_t row : bags.of(w).subspan(1)) of_parts[row - words.size()] += words[w];
+    }
+    out += distinct(of_parts);
   }
   return static_cast<uint64_t>(out);
 }
@@ -265,12 +273,14 @@ uint64_t WordsModel::memory(const Corpus& corpus, const Job& job) const {
   // The parts: what they are, and the rows of each word.
   const Bags bags = subwords.size() > 0 ? subwords.bags(vocabulary.words) : Bags{};
   bytes += subwords.memory() + bags.memory();
+  // Private copies, or, when they are gone, what the end makes.
+  uint64_t copies = 0;
   if (job.deterministic) {
     const uint64_t touched =
         touches(config, vocabulary, bags, subwords.size(), block_size(corpus, true));
-    bytes += Rounds::memory_needed(2, inputs, padded(static_cast<size_t>(config.dim)), touched);
+    copies = Rounds::memory_needed(2, inputs, padded(static_cast<size_t>(config.dim)), touched);
   }
-  return bytes + memory_of_finish(corpus) + kMemoryOfAll;
+  return bytes + std::max(copies, memory_of_finish(corpus)) + kMemoryOfAll;
 }
 
 }  // namespace kith::words
