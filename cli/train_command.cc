@@ -37,7 +37,7 @@ void say_summary(const Trained& t) {
   const std::string output = shell_quoted(t.output);
   std::vector<std::string> next;
   if (t.target) {
-    next.push_back(fmt::format("predict {} FILE, with rows that it has not seen", output));
+    next.push_back(fmt::format("predict {} FILE, with {}s that it has not seen", output, t.unit));
     next.push_back(fmt::format("eval {} FILE, likewise", output));
   }
   if (!t.example.empty()) {

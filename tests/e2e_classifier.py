@@ -42,6 +42,7 @@ class Classifier(kith.TestCase):
         told = self.ok("train", self.texts, "-o", self.model, "--dim", 4)
         self.assertRegex(told.err, "texts with labels.*classifier")
         self.assertIn("labels   2; the most frequent", told.err)
+        self.assertRegex(told.err, r"next +\S+ predict \S+ FILE, with texts that it has not seen")
         self.assertEqual(self.ok("info", self.model, "--json").json["facts"]["labels"], 2)
 
     def test_predict_a_text(self):

@@ -102,7 +102,7 @@ struct Trained {
   std::string model, output, unit;
   std::string example;  // a name to ask the model about
   bool rates = false;   // it rates items for users: the example is a user
-  bool target = false;  // it learned to fill a column
+  bool target = false;  // it learned to fill a column, or to label texts
   uint64_t size = 0;    // units per epoch
   uint64_t vectors = 0;
   double epochs = 0;                               // done by this run

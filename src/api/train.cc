@@ -162,7 +162,7 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
 
 bool has_target(const ModelBase& model) {
   const auto* const rows = dynamic_cast<const CompletesRows*>(&model);
-  return rows && rows->target() != Encoding::npos;
+  return dynamic_cast<const Classifies*>(&model) || (rows && rows->target() != Encoding::npos);
 }
 
 // There is nothing left to do, if it is this run that made the model.
