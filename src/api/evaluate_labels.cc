@@ -24,7 +24,8 @@ class LabelGuesses {
     const auto counts = model.label_counts();
     const auto total = static_cast<double>(
         std::max<uint64_t>(1, std::accumulate(counts.begin(), counts.end(), uint64_t{0})));
-    for (const uint64_t c : counts) shares_.push_back(static_cast<float>(c) / total);
+    for (const uint64_t c : counts)
+      shares_.push_back(static_cast<float>(static_cast<double>(c) / total));
     most_ = static_cast<uint32_t>(std::ranges::max_element(counts) - counts.begin());
     if (labels <= kFewLabels) confusion_.assign(labels, std::vector<uint64_t>(labels));
   }
