@@ -174,7 +174,8 @@ std::unique_ptr<ModelBase> clone(const ModelBase& model, std::string_view name);
 
 // Vectors that another tool made, as a model of the kind "vectors".
 std::unique_ptr<ModelBase> model_of(NamedVectors vectors);
-// What fastText learned, as a model of the kind "fasttext". Error(kInput) if it is of labelled text.
+// What fastText learned, as a model of the kind "fasttext". Error(kInput) if it is of labelled
+// text.
 std::unique_ptr<ModelBase> model_of(FastTextFile file, const std::string& path);
 
 }  // namespace kith
