@@ -44,6 +44,17 @@ class FastText(kith.TestCase):
         self.refused("near", self.model, "xyxyxy", says="xyxyxy")
         self.refused("near", self.model, "flumizz", "--vectors", "output", says="flumizz")
 
+    def test_pairs_with_unseen_words_are_scored_beside_the_others(self):
+        self.train()
+        pairs = self.write("pairs.tsv", "flumiaa\tflumibb\t9\nflumiaa\tgordaaa\t1\n"
+                           "flumiab\tgordabb\t2\nflumizz\tflumiac\t8\nflumizz\tgordazz\t1\n"
+                           "flumiaa\txyxyxy\t3\n")
+        report = self.ok("eval", self.model, pairs)
+        self.assertIn("similarity of 3 pairs; 3 skipped for an unknown word; 2 more pairs with "
+                      "unseen words", report.out)
+        self.assertRegex(report.out, r"unseen words too +0\.[5-9]")
+        self.assertNotIn("unseen", self.ok("eval", self.model, pairs, "--vectors", "output").out)
+
     def test_gensim_reads_what_is_exported(self):
         from gensim.models.fasttext import load_facebook_model
         self.train()

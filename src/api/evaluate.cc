@@ -43,14 +43,14 @@ std::vector<Report> evaluate(const Model& model, const std::vector<std::string>&
   if (opened.can<Classifies>()) {
     return {evaluate_labels(opened, sources, reading, context, observer)};
   }
-  const auto& vectors = opened.ask<HasVectors>(kQuestion);
+  opened.ask<HasVectors>(kQuestion);
   if (!reading.empty()) {
     refuse_question(opened.asked(fmt::format("eval with --{}", reading.front().name)),
                     CompletesRows::kWhat, Ranks::kWhat);
   }
   std::vector<Report> out;
   for (const std::string& source : sources) {
-    out.push_back(evaluate_words(vectors, source, options, context));
+    out.push_back(evaluate_words(opened, source, options, context));
   }
   return out;
 }

@@ -13,7 +13,7 @@
 namespace kith {
 
 // Vectors: one file of questions or pairs.
-Report evaluate_words(const HasVectors& model, const std::string& path,
+Report evaluate_words(const Model::Impl& model, const std::string& path,
                       const EvaluateOptions& options, const Context& context);
 
 // A column of the rows of sources, from the others.

@@ -2,8 +2,10 @@
 // The two public protocols for vectors of words: analogy questions, and pairs with human scores.
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "api/evaluate.h"
+#include "api/speller.h"
 #include "core/error.h"
 #include "core/waiting.h"
 #include "eval/metrics.h"
@@ -104,14 +106,31 @@ Report analogies_report(const Index& index, eval::Lines& lines, const EvaluateOp
   return out;
 }
 
-Report similarity_report(const Index& index, eval::Lines& lines) {
+// The cosine of two words of which one at least is to be spelled; none if nothing is known of one.
+std::optional<double> spelled_cosine(const Index& index, const Speller& speller, std::string_view a,
+                                     std::string_view b) {
+  const auto unit = [&](std::string_view word) -> std::optional<std::vector<float>> {
+    if (const auto row = row_among(index.names(), word, index.size())) return index.unit_row(*row);
+    return speller.unit_vector(std::string(word));
+  };
+  const auto x = unit(a), y = unit(b);
+  if (!x || !y) return std::nullopt;
+  return std::inner_product(x->begin(), x->end(), y->begin(), 0.0);
+}
+
+Report similarity_report(const Index& index, const Speller& speller, eval::Lines& lines) {
   std::vector<double> ours, human;
+  std::vector<double> more, of_more;  // with words that the model spells
   uint64_t skipped = 0;
   eval::read_pairs(lines, [&](std::string_view a, std::string_view b, double score) {
     const auto row_a = row_among(index.names(), a, index.size());
     const auto row_b = row_among(index.names(), b, index.size());
     if (!row_a || !row_b) {
       ++skipped;
+      if (const auto spelled = spelled_cosine(index, speller, a, b)) {
+        more.push_back(*spelled);
+        of_more.push_back(score);
+      }
       return;
     }
     ours.push_back(cosine(index, *row_a, *row_b));
@@ -132,6 +151,15 @@ Report similarity_report(const Index& index, eval::Lines& lines) {
   out.comparisons = {{{{"model", {{"spearman", eval::spearman(ours, human)}}},
                        {"chance", {{"spearman", 0}, {"deviation", spread}}}}}};
   out.counts = {{"pairs", ours.size()}, {"skipped", skipped}};
+  if (!more.empty()) {
+    out.subtitle += fmt::format("; {} with unseen words", count_of(more.size(), "more pair"));
+    out.counts.push_back({"spelled", more.size()});
+    more.insert(more.end(), ours.begin(), ours.end());
+    of_more.insert(of_more.end(), human.begin(), human.end());
+    auto& ways = out.comparisons.front().ways;
+    ways.insert(ways.begin() + 1,
+                {"unseen words too", {{"spearman", eval::spearman(more, of_more)}}});
+  }
   return out;
 }
 
@@ -147,16 +175,17 @@ eval::QuestionKind kind_of_questions(const std::string& path) {
 
 }  // namespace
 
-Report evaluate_words(const HasVectors& model, const std::string& path,
+Report evaluate_words(const Model::Impl& model, const std::string& path,
                       const EvaluateOptions& options, const Context& context) {
-  const std::vector<VectorGroup> groups = model.vectors_of(options.vectors);
+  const std::vector<VectorGroup> groups = model.ask<HasVectors>("eval").vectors_of(options.vectors);
   const Index index(*groups.front().names, groups.front().vectors);
+  const Speller speller(model, options.vectors);
   const Waiting waiting(context);
   const eval::QuestionKind kind = kind_of_questions(path);
   const auto source = open_text(path);
   eval::Lines lines(*source, path);
   return kind == eval::QuestionKind::kAnalogies ? analogies_report(index, lines, options, context)
-                                                : similarity_report(index, lines);
+                                                : similarity_report(index, speller, lines);
 }
 
 }  // namespace kith
