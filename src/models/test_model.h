@@ -61,10 +61,11 @@ inline ArchiveWriter file_of(ModelBase& model, std::string_view kind, bool check
   return out;
 }
 
-inline std::unique_ptr<ModelBase> loaded(const ArchiveWriter& out) {
+inline std::unique_ptr<ModelBase> loaded(const ArchiveWriter& out,
+                                         Loader::Mode mode = Loader::Mode::kOwn) {
   const ScratchFile file;
   out.save(file.path);
-  return load_model(Archive::open(file.path));
+  return load_model(Archive::open(file.path), mode);
 }
 
 inline bool same_bits(const Matrix& a, const Matrix& b) {

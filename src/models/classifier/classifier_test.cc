@@ -272,6 +272,7 @@ TEST(Classifier, DamagedPartsAreRefused) {
   const auto refused = [&](const std::function<void(ArchiveWriter&)>& damage) {
     ArchiveWriter file = test::file_of(m, "classifier");
     damage(file);
+    message_of(ErrorKind::kInput, [&] { test::loaded(file, Loader::Mode::kMapped); });
     return message_of(ErrorKind::kInput, [&] { test::loaded(file); });
   };
   const std::vector<uint32_t> buckets = m.features().runs().list();

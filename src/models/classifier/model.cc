@@ -28,7 +28,7 @@ void Classifier::visit(Parts& parts) {
   parts.values("counts", counts_, rows_, Use::kFixed);
   parts.values("label.counts", label_counts_, classes_, Use::kFixed);
   parts.values("run.buckets", buckets_, runs_, Use::kFixed);
-  if (parts.loading() && !parts.vectors_only()) {
+  if (parts.loading()) {
     const bool rising =
         std::ranges::adjacent_find(buckets_, std::greater_equal<>()) == buckets_.end();
     const auto most = static_cast<uint64_t>(config_.buckets);
@@ -43,7 +43,10 @@ void Classifier::visit(Parts& parts) {
   parts.matrix("output", output_, classes_ == 0 ? 0 : outputs(), cols, Use::kLearned);
 }
 
-void Classifier::loaded() { prepare(); }
+// Where only vectors were wanted, what texts are read with may have been left out.
+void Classifier::loaded() {
+  if (label_counts_.size() == classes_ && buckets_.size() == runs_) prepare();
+}
 
 void Classifier::prepare() {
   if (classes_ < 2) return;  // nothing is learned yet
