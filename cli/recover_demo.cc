@@ -2,7 +2,6 @@
 // recover-demo: when a matrix can be recovered from some of its entries, as a picture in the
 // terminal and as an SVG file.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "commands.h"
@@ -62,120 +61,6 @@ std::string picture(const RecoveryMap& map) {
          "  blank: fewer entries than the 2nk - k² numbers that a matrix of rank k consists of\n";
 }
 
-// --- As SVG ---
-
-struct Frame {
-  double left = 74, top = 64, cell_x = 26, cell_y = 26;
-  double width, height;  // of the map
-  explicit Frame(const RecoveryMap& map)
-      : width(cell_x * (static_cast<double>(map.shares.size()) + 0.5)),
-        height(cell_y * static_cast<double>(map.ranks.size())) {}
-  double x(double share, const RecoveryMap& map) const {
-    return left + share * cell_x * static_cast<double>(map.shares.size());
-  }
-  double y(double rank) const { return top + height - (rank - 0.5) * cell_y; }
-};
-
-// From pale to dark, evenly to the eye.
-std::string colour(double success) {
-  const auto mix = [&](double from, double to) {
-    return std::lround(from + success * (to - from));
-  };
-  return fmt::format("rgb({},{},{})", mix(236, 21), mix(240, 101), mix(244, 112));
-}
-
-std::string text(double x, double y, std::string_view anchor, int size, std::string_view words) {
-  return fmt::format(
-      "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\">{}</text>\n", x, y,
-      anchor, size, words);
-}
-
-std::string cells(const RecoveryMap& map, const Frame& f) {
-  std::string out;
-  for (size_t k = 0; k < map.ranks.size(); ++k) {
-    for (size_t s = 0; s < map.shares.size(); ++s) {
-      const auto rank = static_cast<double>(map.ranks[k]);
-      out += fmt::format(
-          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
-          "fill=\"{}\"><title>rank "
-          "{}, {:.0f} % of the entries: {:.0f} % recovered</title></rect>\n",
-          f.x(map.shares[s], map) - f.cell_x / 2, f.y(rank) - f.cell_y / 2, f.cell_x - 1,
-          f.cell_y - 1, colour(map.at(k, s)), map.ranks[k], 100 * map.shares[s],
-          100 * map.at(k, s));
-    }
-  }
-  return out;
-}
-
-std::string bound_line(const RecoveryMap& map, const Frame& f) {
-  const double top = static_cast<double>(map.ranks.back()) + 0.5;
-  std::string points;
-  for (double rank = 0.5; rank <= top + 1e-9; rank += 0.25) {
-    points += fmt::format("{:.1f},{:.1f} ", f.x(map.bound(rank), map), f.y(rank));
-  }
-  const double at = 0.62 * top;
-  return fmt::format(
-             "<polyline points=\"{}\" fill=\"none\" stroke=\"#d9480f\" stroke-width=\"2.5\"/>\n",
-             points) +
-         "<g fill=\"#d9480f\">" +
-         text(f.x(map.bound(at), map) - 12, f.y(at), "end", 14, "2nk − k² entries") + "</g>\n";
-}
-
-std::string axes(const RecoveryMap& map, const Frame& f) {
-  std::string out;
-  const double floor = f.top + f.height;
-  for (const int percent : {0, 25, 50, 75, 100}) {
-    const double x = f.x(percent / 100.0, map);
-    out += fmt::format(
-        "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" "
-        "stroke=\"#868e96\"/>\n",
-        x, floor + 2, floor + 8);
-    out += text(x, floor + 24, "middle", 13, fmt::format("{} %", percent));
-  }
-  const size_t every = std::max<size_t>(1, map.ranks.size() / 8);
-  for (size_t k = map.ranks.size(); k > 0; k -= std::min(k, every)) {
-    out += text(f.left + 6, f.y(static_cast<double>(map.ranks[k - 1])) + 4, "end", 13,
-                fmt::format("{}", map.ranks[k - 1]));
-  }
-  out += text(f.left + f.width / 2, floor + 50, "middle", 14, "share of the entries observed");
-  const double middle = f.top + f.height / 2;
-  return out + fmt::format("<g transform=\"rotate(-90 42 {0:.1f})\">{1}</g>\n", middle,
-                           text(42, middle, "middle", 14, "rank k"));
-}
-
-std::string legend(const Frame& f, size_t trials) {
-  constexpr int kSteps = 5;
-  const double x = f.left + f.width + 28, y = f.top + 30;
-  std::string out = text(x, f.top + 4, "start", 13, "recovered") +
-                    text(x, f.top + 20, "start", 13, fmt::format("of {}", trials));
-  for (int i = 0; i < kSteps; ++i) {
-    const double share = 1 - i / (kSteps - 1.0);
-    out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"22\" height=\"22\" fill=\"{}\"/>\n",
-                       x, y + 22 * i, colour(share));
-    out += text(x + 30, y + 22 * i + 16, "start", 12, fmt::format("{:.0f} %", 100 * share));
-  }
-  return out;
-}
-
-std::string svg(const RecoveryMap& map, const RecoveryOptions& options) {
-  const Frame f(map);
-  const double width = f.left + f.width + 120, height = f.top + f.height + 68;
-  const std::string method = options.method == RecoveryMethod::kSvp ? "singular value projection"
-                                                                    : "the least nuclear norm";
-  return fmt::format(
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-             "width=\"{0:.0f}\" height=\"{1:.0f}\" font-family=\"Helvetica, Arial, "
-             "sans-serif\" fill=\"#212529\">\n<rect width=\"100%\" height=\"100%\" "
-             "fill=\"white\"/>\n",
-             width, height) +
-         "<g font-weight=\"bold\">" +
-         text(f.left, 28, "start", 17,
-              fmt::format("Which {0} × {0} matrices are recovered exactly?", map.n)) +
-         "</g>\n" + text(f.left, 49, "start", 13, fmt::format("random, rank k, by {}", method)) +
-         cells(map, f) + bound_line(map, f) + axes(map, f) +
-         legend(f, static_cast<size_t>(options.trials)) + "</svg>\n";
-}
-
 // --- The command ---
 
 Json json_of(const RecoveryMap& map) {
@@ -215,7 +100,7 @@ int run_recover_demo(Args args) {
       options, context, [&](double share) { status.show(share, "recovering matrices"); });
   status.clear();
   if (file) {
-    file->write(svg(map, options));
+    file->write(recovery_plot(map, options));
     file->commit();
   }
   if (flags.json) {

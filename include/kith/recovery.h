@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -68,6 +69,9 @@ struct RecoveryMap {
 // threads. Error(kCancelled) if the context is.
 RecoveryMap recovery_map(const RecoveryOptions& options, const Context& context,
                          const std::function<void(double share)>& progress = {});
+
+// The map as an SVG picture.
+std::string recovery_plot(const RecoveryMap& map, const RecoveryOptions& options);
 
 }  // namespace KITH_VISIBLE
 

@@ -47,6 +47,23 @@ TEST(Recovery, SucceedsFarAboveTheBoundAndNeverBelow) {
   }
 }
 
+// A cell for each rank and share, and five in the legend, on one sheet of white.
+TEST(Recovery, ThePlotHasACellForEachRankAndShare) {
+  const RecoveryOptions options{.size = 8, .ranks = 2, .shares = 4, .trials = 7};
+  const RecoveryMap map{.n = 8,
+                        .ranks = {1, 2},
+                        .shares = {0.25, 0.5, 0.75, 1},
+                        .success = {0, 1, 1, 1, 0, 0, 0.5, 1},
+                        .incoherence = {1, 1}};
+  const std::string svg = recovery_plot(map, options);
+  size_t cells = 0;
+  for (size_t at = 0; (at = svg.find("<rect", at)) != std::string::npos; ++at) ++cells;
+  EXPECT_EQ(cells, 8u + 5 + 1);
+  for (const char* part : {"rank 2, 75 % of the entries: 50 % recovered", ">of 7<", "8 × 8"}) {
+    EXPECT_NE(svg.find(part), std::string::npos) << part;
+  }
+}
+
 TEST(Recovery, TheMapHasTheSizeThatWasAskedFor) {
   const RecoveryMap map = map_of({.size = 8, .ranks = 3, .shares = 4, .trials = 2});
   EXPECT_EQ(map.n, 8u);
