@@ -7,7 +7,6 @@
 #include "kith/kith.h"
 #include "terminal.h"
 #include "train_args.h"
-#include "wordnet.h"
 
 namespace kith::cli {
 namespace {

@@ -33,3 +33,4 @@
 #include "kith/update.h"
 #include "kith/vectors.h"
 #include "kith/version.h"
+#include "kith/wordnet.h"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // WordNet's data files (wndb(5WN)): a line is one meaning with its words, its links to other
 // meanings, and after a bar its explanation with examples in quotes.
-#include "wordnet.h"
+#include "kith/wordnet.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -13,14 +16,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kith/error.h"
+#include "core/error.h"
 #include "kith/files.h"
-#include "terminal.h"
 
-namespace kith::cli {
+namespace kith {
 namespace {
 
-constexpr std::string_view kFolder = "/usr/share/wordnet/";
 constexpr size_t kBroaderWords = 2;  // of each broader meaning; more would drown the rest
 
 // The files that WordNet was written in, by number (lexnames(5WN)): a rough division by subject.
@@ -153,12 +154,13 @@ class Dictionary {
 
 // Writes `head`, then line(dictionary, i) for each meaning.
 template <class Line>
-WordNetFile write(const std::string& path, std::string_view head, const Line& line_of) {
+WordNetFile write(const std::string& path, const std::string& folder, std::string_view head,
+                  const Line& line_of) {
   std::deque<std::string> files;
   Dictionary dictionary;
   for (const auto& [name, kind] :
        {std::pair{"noun", 'n'}, {"verb", 'v'}, {"adj", 'a'}, {"adv", 'r'}}) {
-    const std::string file = fmt::format("{}data.{}", kFolder, name);
+    const std::string file = fmt::format("{}/data.{}", folder, name);
     std::ifstream in(file, std::ios::binary);
     if (!in) {
       throw Error(ErrorKind::kIo,
@@ -185,16 +187,16 @@ WordNetFile write(const std::string& path, std::string_view head, const Line& li
 
 }  // namespace
 
-WordNetFile write_wordnet_text(const std::string& path) {
-  return write(path, "", [](const Dictionary& d, size_t i) { return d.line(i); });
+WordNetFile write_wordnet_text(const std::string& path, const std::string& folder) {
+  return write(path, folder, "", [](const Dictionary& d, size_t i) { return d.line(i); });
 }
 
-WordNetFile write_wordnet_table(const std::string& path) {
+WordNetFile write_wordnet_table(const std::string& path, const std::string& folder) {
   // The files are sorted by subject; what the columns are is seen from the first rows, so mix them.
   // Steps of a prime that divides no number of meanings near this one visit each once.
   constexpr size_t kPrime = 1000003;
-  return write(path, "words,part,category,kind_of,gloss\n",
+  return write(path, folder, "words,part,category,kind_of,gloss\n",
                [](const Dictionary& d, size_t i) { return d.row(i * kPrime % d.size()); });
 }
 
-}  // namespace kith::cli
+}  // namespace kith
