@@ -28,6 +28,10 @@ enum class Loss {
 // Of a score against a number.
 constexpr bool is_of_numbers(Loss loss) { return loss <= Loss::kKl; }
 constexpr bool is_of_classes(Loss loss) { return loss == Loss::kLogistic || loss == Loss::kHinge; }
+// Of the difference of two numbers, whatever their mean and scale.
+constexpr bool is_of_differences(Loss loss) {
+  return is_of_numbers(loss) && !is_of_classes(loss) && loss != Loss::kKl;
+}
 
 }  // namespace kith
 

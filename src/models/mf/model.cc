@@ -14,16 +14,10 @@
 namespace kith::mf {
 namespace {
 
-constexpr int kFoldEpochs = 60;  // of a row whose loss has no closed form
 constexpr double kFirstScale = 0.1;
 constexpr double kUsualCount = 300;    // ratings of a row whose penalty does not depend on nu
 constexpr double kFrequency = 0.8;     // of losses of differences
 constexpr double kBiasPenalty = 0.02;  // of the others
-
-// Of the difference of two numbers, whatever their mean and scale.
-bool is_of_differences(Loss loss) {
-  return is_of_numbers(loss) && !is_of_classes(loss) && loss != Loss::kKl;
-}
 
 void check_two_values(const Ratings& ratings) {
   std::set<float> values;
@@ -171,77 +165,6 @@ RowProblem Mf::row_problem(Axis axis, const Folding& row) const {
   out.penalty = hold(n) * scale_ * count;
   out.bias_penalty = bias_hold(axis, n) * count;
   if (config_.bias_penalty) out.bias_penalty += 1;  // it says nothing of a first rating
-  return out;
-}
-
-// Losses with a closed form, or near one, take it. Of the others, steps on this row alone: the
-// other rows are put back before each pass.
-std::vector<float> Mf::fold(Axis axis, const Folding& row_of) const {
-  const Sparse::Row& ratings = row_of.ratings;
-  const Loss loss = this->loss();
-  if (is_of_differences(loss) || ratings.size() == 0) {
-    return RatingsModel::fold(axis, row_of);
-  }
-  const Matrix& known = f_.rows(other(axis));
-  const size_t dim = f_.dim, width = padded(dim), own = f_.own(axis), theirs = f_.one(axis);
-  const auto root = static_cast<float>(std::sqrt(scale_)), whole = static_cast<float>(scale_);
-  Rng rng(1, 0);
-  std::vector<uint32_t> rows(ratings.columns.begin(), ratings.columns.end());
-  std::vector<uint32_t> noise;
-  if (loss == Loss::kBpr) {
-    for (size_t k = 0; k < 4 * ratings.size() + 100; ++k) {
-      const uint32_t row = rng.below(static_cast<uint32_t>(known.rows()));
-      if (std::ranges::binary_search(ratings.columns, row)) continue;
-      noise.push_back(static_cast<uint32_t>(rows.size()));
-      rows.push_back(row);
-    }
-    if (noise.empty()) return RatingsModel::fold(axis, row_of);
-  }
-  Matrix one(1, row_width(dim)), others(rows.size(), row_width(dim));
-  std::vector<Entry> steps;
-  Sparse seen;
-  seen.columns = static_cast<uint32_t>(rows.size());
-  for (uint32_t k = 0; k < ratings.size(); ++k) {
-    steps.push_back({0, k, value_of(ratings.values[k])});
-    seen.column.push_back(k);
-    seen.value.push_back(1);
-  }
-  seen.offsets.push_back(ratings.size());
-  Rates rates{static_cast<float>(lr()), config_.biases, config_.adapt};
-  Moving moving{one.view(), others.view()};
-  const std::vector<float> mean = known_.of(axis).of(ratings, row_of.number);
-  Matrix drawn_to(1, dim), nowhere;
-  if (!mean.empty()) {
-    nowhere = Matrix(rows.size(), dim);
-    moving.user_means = std::as_const(drawn_to).view();
-    moving.item_means = std::as_const(nowhere).view();
-    for (size_t k = 0; k < dim; ++k) one.row(0)[k] = drawn_to.row(0)[k] = mean[k] / root;
-    one.row(0)[width + kDrawnBias] = mean[own] / whole;
-  }
-  start_row(one.view().row(0), dim);
-  one.row(0)[width + kHold] = static_cast<float>(hold(ratings.size()));
-  one.row(0)[width + kBiasHold] = static_cast<float>(bias_hold(axis, ratings.size()));
-  if (loss == Loss::kKl && config_.biases) one.row(0)[width + kBias] = 0.5f;
-  for (int epoch = 0; epoch < kFoldEpochs; ++epoch) {
-    for (size_t k = 0; k < rows.size(); ++k) {
-      const auto from = known.row(rows[k]);
-      const auto to = others.row(k);
-      for (size_t j = 0; j < dim; ++j) to[j] = from[j] / root;
-      to[width + kBias] = from[theirs] / whole;
-      start_row(others.view().row(k), dim);
-      to[width + kEnergy] = to[width + kBiasEnergy] = 1e30f;  // it does not move
-    }
-    rates.lr = static_cast<float>(lr() * (1 - static_cast<double>(epoch) / kFoldEpochs));
-    if (loss == Loss::kBpr) {
-      train_pairs(rates, dim, steps, noise, seen, rng, moving);
-    } else {
-      train_block(loss, rates, dim, steps, moving);
-    }
-  }
-  std::vector<float> out(dim + 2, 0.0f);
-  for (size_t k = 0; k < dim; ++k) out[k] = root * one.row(0)[k];
-  out[own] = whole * one.row(0)[width + kBias];
-  out[theirs] = 1;
   return out;
 }
 

@@ -53,6 +53,10 @@ class Mf final : public RatingsModel {
   bool working() const;
   // A row of the model, in the unit of the ratings, from a working row.
   void put_row(Axis axis, std::span<const float> from, std::span<float> to) const;
+  // Of folding in by steps (fold.cc).
+  void put_back(Axis axis, std::span<const uint32_t> numbers, Matrix& working) const;
+  void start_alone(Axis axis, size_t ratings, std::span<const float> mean, Matrix& row,
+                   Matrix& drawn_to) const;
 
   Config config_;
   // A rating is scale_ times what the loss sees, and the mean more.
