@@ -96,6 +96,17 @@ inline std::vector<Case> cases() {
       {"table", "types", kChanges, {}, {str("year=category"), str("year=ignore")}},
 
       {"word2vec", "noise", kChanges},
+      {"word2vec", "noise", kRefused, kNce, {str("centre")}},
+      {"word2vec", "loss", kChanges},
+      {"word2vec", "loss", kRefused, kCbow, {str("softmax")}},
+      {"word2vec", "side", kChanges},
+      {"word2vec", "side", kChanges, {text("loss", "softmax")}},
+      {"word2vec", "negatives", kChanges},
+      {"word2vec", "negatives", kChanges, kNce},
+      {"word2vec", "negatives", kNothing, {text("loss", "softmax")}},
+      {"word2vec", "alpha", kChanges},
+      {"word2vec", "alpha", kChanges, kNce},
+      {"word2vec", "alpha", kNothing, {text("loss", "hierarchical")}},
       // CBOW has one pair for each centre.
       {"word2vec", "noise", kNothing, kCbow + Settings{text("noise", "window")}, {str("pair")}},
       {"word2vec", "gradient", kChanges, kCbow},
