@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is learned with losses besides negative sampling, and from one side.
+// What is learned with losses besides negative sampling, from one side, with a bilinear score.
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,7 @@ namespace kith::word2vec {
 namespace {
 
 using test::same_bits;
+using words::Form;
 using words::Neighbours;
 using words::WordLoss;
 
@@ -43,9 +44,9 @@ Word2Vec trained(const Corpus& corpus, const Config& config, int threads, bool d
 
 bool same_model(const Word2Vec& a, const Word2Vec& b) {
   return same_bits(a.input(), b.input()) && same_bits(a.output(), b.output()) &&
-         std::ranges::equal(a.biases(), b.biases()) && a.state().held_out == b.state().held_out &&
-         a.state().loss == b.state().loss && a.words_seen() == b.words_seen() &&
-         a.pairs() == b.pairs();
+         same_bits(a.form(), b.form()) && std::ranges::equal(a.biases(), b.biases()) &&
+         a.state().held_out == b.state().held_out && a.state().loss == b.state().loss &&
+         a.words_seen() == b.words_seen() && a.pairs() == b.pairs();
 }
 
 double dot(std::span<const float> x, std::span<const float> y) {
@@ -56,6 +57,21 @@ double dot(std::span<const float> x, std::span<const float> y) {
 double cosine(const Word2Vec& m, size_t a, size_t b) {
   const auto x = m.input().row(a), y = m.input().row(b);
   return dot(x, y) / std::sqrt(dot(x, x) * dot(y, y));
+}
+
+void expect_topics(const Word2Vec& m, const std::string& what) {
+  double within = 0, across = 0;
+  for (size_t a = 0; a < 20; ++a) {
+    for (size_t b = 0; b < 20; ++b) {
+      if (m.names()[a][0] != m.names()[b][0]) {
+        across += cosine(m, a, b) / 200;
+      } else if (a != b) {
+        within += cosine(m, a, b) / 180;
+      }
+    }
+  }
+  EXPECT_GT(within, 0.75) << what;
+  EXPECT_LT(across, 0.35) << what;
 }
 
 Config small(WordLoss loss) { return {.dim = 16, .sample = 0, .epochs = 10, .loss = loss}; }
@@ -69,20 +85,9 @@ TEST(Word2VecLosses, EachFindsTheTopics) {
         Config config = small(loss);
         config.objective = objective;
         const Word2Vec m = trained(corpus, config, 2, deterministic);
-        double within = 0, across = 0;
-        for (size_t a = 0; a < 20; ++a) {
-          for (size_t b = 0; b < 20; ++b) {
-            if (m.names()[a][0] != m.names()[b][0]) {
-              across += cosine(m, a, b) / 200;
-            } else if (a != b) {
-              within += cosine(m, a, b) / 180;
-            }
-          }
-        }
         const auto what = fmt::format("{} {} deterministic {}", static_cast<int>(loss),
                                       static_cast<int>(objective), deterministic);
-        EXPECT_GT(within, 0.75) << what;
-        EXPECT_LT(across, 0.35) << what;
+        expect_topics(m, what);
         EXPECT_EQ(m.words_seen(), 10 * corpus.words()) << what;
       }
     }
@@ -225,6 +230,64 @@ TEST(Word2VecLosses, SidesDiffer) {
   }
 }
 
+// x'Iy is x'y: not one bit may differ while B stays what it is, scoring included.
+TEST(Word2VecForm, TheIdentityGivesTheBitsOfWord2Vec) {
+  const Corpus corpus = corpus_of(two_topics(400), 1, 300);
+  for (const Objective objective : {Objective::kSkipGram, Objective::kCbow}) {
+    for (const Noise noise : {Noise::kPool, Noise::kPair}) {
+      for (const WordLoss loss : {WordLoss::kNs, WordLoss::kNce, WordLoss::kHierarchical}) {
+        Config config = small(loss);
+        config.objective = objective;
+        config.noise = noise;
+        config.dim = 19;
+        config.epochs = 2;
+        const Word2Vec plain = trained(corpus, config, 1, false);
+        for (const Form form : {Form::kDiagonal, Form::kFull}) {
+          config.form = form;
+          config.form_rate = 0;
+          const Word2Vec m = trained(corpus, config, 1, false);
+          EXPECT_TRUE(same_bits(plain.input(), m.input()));
+          EXPECT_TRUE(same_bits(plain.output(), m.output()));
+          EXPECT_EQ(plain.state().held_out, m.state().held_out);
+          for (size_t k = 0; k < 19; ++k)
+            EXPECT_EQ(m.form().row(form == Form::kFull ? k : 0)[k], 1);
+        }
+        config.form = Form::kNone;
+      }
+    }
+  }
+}
+
+TEST(Word2VecForm, LearnsIsTheSameForAnyNumberOfThreadsAndGoesOnFromFiles) {
+  const Corpus corpus = corpus_of(two_topics(1500), 1, 200);
+  for (const Form form : {Form::kDiagonal, Form::kFull}) {
+    Config config = small(WordLoss::kNs);
+    config.form = form;
+    config.epochs = 5;
+    const Word2Vec one = trained(corpus, config, 1, true);
+    expect_topics(one, fmt::format("form {}", static_cast<int>(form)));
+    EXPECT_NE(one.form().row(0)[0], 1) << "it was learned";
+    EXPECT_TRUE(same_model(one, trained(corpus, config, 8, true)));
+    test::expect_same_file(one, "word2vec");
+    Word2Vec first;
+    first.config() = config;
+    Job job;
+    job.deterministic = true;
+    job.on_progress = [&](const Progress&) { job.cancel(); };
+    first.train(corpus, job);
+    ASSERT_FALSE(first.finished());
+    Word2Vec second = test::through_file(first, "word2vec", true);
+    Job rest(2);
+    rest.deterministic = true;
+    second.train(corpus, rest);
+    EXPECT_TRUE(same_model(one, second));
+    second.reopen();
+    second.config().form = Form::kNone;
+    Job more;
+    message_of(ErrorKind::kUsage, [&] { second.train(corpus, more); });
+  }
+}
+
 TEST(Word2VecLosses, WhatDoesNotGoTogetherIsRefused) {
   const Corpus corpus = corpus_of(two_topics(50));
   const auto refused = [&](const Config& config) {
@@ -236,6 +299,8 @@ TEST(Word2VecLosses, WhatDoesNotGoTogetherIsRefused) {
   };
   for (const WordLoss loss : kOthers) refused({.noise = Noise::kCentre, .loss = loss});
   refused({.objective = Objective::kCbow, .loss = WordLoss::kSoftmax});
+  refused({.loss = WordLoss::kSoftmax, .form = Form::kFull});
+  refused({.noise = Noise::kCentre, .form = Form::kDiagonal});
   std::string many;
   for (int i = 0; i < 33000; ++i) many += "w" + std::to_string(i) + " ";
   Word2Vec m;

@@ -15,6 +15,7 @@ enum class Noise { kPool, kWindow, kPair, kCentre };
 enum class Gradient { kExact, kReference };
 enum class WordLoss { kNs, kNce, kSoftmax, kHierarchical };
 enum class Neighbours { kBoth, kLeft, kRight };
+enum class Form { kNone, kDiagonal, kFull };
 
 struct Config {
   Objective objective = Objective::kSkipGram;
@@ -32,6 +33,8 @@ struct Config {
   int early_stop = 0;
   WordLoss loss = WordLoss::kNs;
   Neighbours side = Neighbours::kBoth;
+  Form form = Form::kNone;
+  double form_rate = 0.01;
 
   // Those that models of words and of their parts have.
   static constexpr std::tuple shared_fields{
@@ -71,6 +74,9 @@ struct Config {
                 "a tree of them"),
           field("side", &Config::side,
                 "predict a word from neighbours on both sides, or from those left or right of it"),
+          field("form", &Config::form, "score two vectors by x'y, or by x'By with a learned B"),
+          field("form-rate", &Config::form_rate, "rate of B beside that of vectors; 0 keeps B = I")
+              .between(0, 100),
       });
 };
 
@@ -95,4 +101,8 @@ struct kith::EnumNames<kith::words::WordLoss> {
 template <>
 struct kith::EnumNames<kith::words::Neighbours> {
   static constexpr std::array<std::string_view, 3> names{"both", "left", "right"};
+};
+template <>
+struct kith::EnumNames<kith::words::Form> {
+  static constexpr std::array<std::string_view, 3> names{"none", "diagonal", "full"};
 };

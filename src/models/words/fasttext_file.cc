@@ -53,9 +53,10 @@ void WordsModel::write_fasttext(const std::string& path, const Context& context)
         "own; train with --ngrams hashed, or export the vectors in another format");
   }
   const Config& config = common();
-  if (config.loss != WordLoss::kNs) {
+  if (config.loss != WordLoss::kNs || config.form != Form::kNone) {
     throw fault(ErrorKind::kUsage,
-                "fastText's files are written of models with --loss ns; export the vectors in "
+                "fastText's files are written of models with --loss ns and no --form; export the "
+                "vectors in "
                 "another format");
   }
   FastTextHeader header;

@@ -11,6 +11,7 @@
 #include "hwy/foreach_target.h"  // compiles this file once per SIMD target
 #include "hwy/highway.h"
 #include "kernels/vec-inl.h"
+#include "models/words/form-inl.h"
 #include "models/words/rows-inl.h"
 #include "models/words/tiles-inl.h"
 
@@ -62,6 +63,7 @@ class Learner {
   // One window given outright.
   Tally learn(std::span<const uint32_t> contexts, uint32_t centre,
               std::span<const uint32_t> noise) {
+    begin_window();
     for (size_t i = 0; i < contexts.size(); ++i) set_context(i, WordId{contexts[i]}, 0);
     if (tree_) {
       set_path(centre);
@@ -71,6 +73,7 @@ class Learner {
       end_centre();
     }
     train_window(contexts.size());
+    end_window();
     return tally_;
   }
 
@@ -80,6 +83,7 @@ class Learner {
     const size_t radius = config_.fixed_window ? size : 1 + rng_.below(config_.window);
     prefetch(c, size);
     if constexpr (Contexts::kBags) contexts_.reach(c);
+    begin_window();
     size_t m = 0;
     const size_t left = config_.side == Neighbours::kRight ? 0 : radius;
     const size_t right = config_.side == Neighbours::kLeft ? 0 : radius;
@@ -100,6 +104,17 @@ class Learner {
     } else {
       draw_noise(centre);
       train_window(m);
+    }
+    end_window();
+  }
+
+  void begin_window() {
+    if constexpr (Contexts::kForm) contexts_.begin_window();
+  }
+  // At a rate of 0 nothing moves, not even by rounding.
+  void end_window() {
+    if constexpr (Contexts::kForm) {
+      if (lr_ > 0) contexts_.end_window();
     }
   }
 
@@ -418,6 +433,12 @@ Tally train(const Settings& settings, Work& work, Base contexts, Base centres, s
 
 Tally train_shared(const Settings& settings, Work& work, RowTable contexts, RowTable centres,
                    Scratch& scratch) {
+  if (settings.form) {
+    const FormRows rows({contexts}, *settings.form, contexts.rows.stride, scratch);
+    return Learner<FormRows, SharedRows>(settings, work, rows, {centres}, contexts.rows.stride,
+                                         scratch)
+        .learn(work.begin, work.end);
+  }
   return train<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch);
 }
 Tally train_private(const Settings& settings, Work& work, RowOverlay& contexts, RowOverlay& centres,
@@ -427,6 +448,12 @@ Tally train_private(const Settings& settings, Work& work, RowOverlay& contexts, 
 
 Tally train_given(const Settings& settings, Work& work, const Window& window, RowTable contexts,
                   RowTable centres, Scratch& scratch) {
+  if (settings.form) {
+    const FormRows rows({contexts}, *settings.form, contexts.rows.stride, scratch);
+    return Learner<FormRows, SharedRows>(settings, work, rows, {centres}, contexts.rows.stride,
+                                         scratch)
+        .learn(window.contexts, window.centre, window.noise);
+  }
   return Learner<SharedRows, SharedRows>(settings, work, {contexts}, {centres},
                                          contexts.rows.stride, scratch)
       .learn(window.contexts, window.centre, window.noise);

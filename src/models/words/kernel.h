@@ -67,6 +67,9 @@ class alignas(kCacheLine) Scratch {
   Matrix partial;               // one vector per context, for more than one tile
   Matrix bag_now, bag_before;   // a row per position that a window reaches: its mean; at first
   LineVector<float*> bag_rows;  // of one position
+  // Of a bilinear form, a row per word of the window: B'x before and after, and what moved it.
+  Matrix form_before, form_now, form_move;
+  LineVector<uint32_t> form_ids;
   LineVector<float> context_share;
   LineVector<uint32_t> pool;
   size_t newest = 0;
@@ -80,13 +83,22 @@ struct Contrast {
   std::span<const float> log_noise;  // by word, log(k q)
 };
 
+// The score x'By of a bilinear form: B as a whole, or its diagonal as one row. Every thread moves
+// it.
+struct FormTable {
+  Rows rows;
+  size_t dim;
+  bool full;
+  float rate;  // of B, in units of the step of x
+};
+
 struct Settings {
   Config config;
   const AliasSampler* noise;
   const Bags* bags = nullptr;          // the rows that contexts are the mean of; null: one each
   const Contrast* contrast = nullptr;  // of NCE
-  const Tree* tree =
-      nullptr;  // of hierarchical softmax: the centre's side is the way to the centre
+  const Tree* tree = nullptr;          // of hierarchical softmax; the centre's side is its path
+  const FormTable* form = nullptr;     // of a bilinear score
 };
 
 // Trains the centres of a block. `contexts` and `centres` are the tables of the two sides. Other

@@ -38,6 +38,7 @@ void WordsModel::visit_tables(Parts& parts) {
   parts.values("input.energy", input_energy_, rows_, Use::kFixed);
   parts.values("output.energy", output_energy_, rows_, Use::kFixed);
   if (has_biases()) parts.values("output.bias", output_bias_, rows_, Use::kLearned);
+  if (form_rows() > 0) parts.matrix("form", form_, form_rows(), dim, Use::kLearned);
   if (common().loss == WordLoss::kSoftmax) {
     parts.values("input.squares", input_squares_, rows_, Use::kRun);
     parts.values("output.squares", output_squares_, rows_, Use::kRun);
@@ -48,8 +49,20 @@ bool WordsModel::has_biases() const {
   return common().loss == WordLoss::kNce || common().loss == WordLoss::kSoftmax;
 }
 
+size_t WordsModel::form_rows() const {
+  if (common().form == Form::kNone) return 0;
+  return common().form == Form::kDiagonal ? 1 : static_cast<size_t>(common().dim);
+}
+
 void WordsModel::check_settings(size_t words) const {
   const Config& config = common();
+  if (config.form != Form::kNone && config.noise == Noise::kCentre) {
+    throw fault(ErrorKind::kUsage, "--form is not for --noise centre; leave one of them out");
+  }
+  if (config.form != Form::kNone && config.loss == WordLoss::kSoftmax) {
+    throw fault(ErrorKind::kUsage,
+                "--form is not for --loss softmax; choose --loss ns, nce or hierarchical");
+  }
   if (config.loss == WordLoss::kNs) return;
   if (config.noise == Noise::kCentre) {
     throw fault(ErrorKind::kUsage, "--noise centre is for --loss ns; leave one of them out");
@@ -94,6 +107,12 @@ void WordsModel::initialise(uint64_t seed, size_t words, const std::vector<bool>
           std::log(static_cast<double>(std::max<uint64_t>(counts_[r], 1)) / all));
     }
   }
+  if (words == 0) {  // B = I
+    form_ = form_rows() > 0 ? Matrix(form_rows(), input_.cols()) : Matrix();
+    for (size_t k = 0; k < input_.cols() && form_rows() > 0; ++k) {
+      form_.row(common().form == Form::kFull ? k : 0)[k] = 1;
+    }
+  }
   std::ranges::fill(input_squares_, 0.0f);
   std::ranges::fill(output_squares_, 0.0f);
 }
@@ -114,6 +133,9 @@ void WordsModel::grow(const Vocabulary& vocabulary, uint64_t seed) {
     throw fault(ErrorKind::kUsage, "a model goes on with its own --loss, {}; got {}",
                 EnumNames<WordLoss>::names[static_cast<size_t>(loss_before_)],
                 EnumNames<WordLoss>::names[static_cast<size_t>(common().loss)]);
+  }
+  if (old > 0 && form_.rows() != form_rows()) {
+    throw fault(ErrorKind::kUsage, "a model goes on with its own --form; leave --form out");
   }
   if (old > 0 && common().loss == WordLoss::kHierarchical) {
     throw fault(ErrorKind::kUsage,

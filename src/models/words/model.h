@@ -35,6 +35,7 @@ class WordsModel : public Learns<Corpus>,
   const Matrix& input() const { return input_; }
   const Matrix& output() const { return output_; }
   std::span<const float> biases() const { return output_bias_; }
+  const Matrix& form() const { return form_; }
   const Subwords& subwords() const { return subwords_; }
   uint64_t words_seen() const { return words_; }
   uint64_t windows() const { return windows_; }
@@ -77,9 +78,11 @@ class WordsModel : public Learns<Corpus>,
   void grow(const Vocabulary& vocabulary, uint64_t seed);
   void visit_tables(Parts& parts);
   bool has_biases() const;
+  size_t form_rows() const;
 
   std::vector<float> input_energy_, output_energy_;
-  std::vector<float> output_bias_;                     // of nce and softmax
+  Matrix form_;                     // B of the score x'By, or one row: its diagonal; or nothing
+  std::vector<float> output_bias_;  // of nce and softmax
   std::vector<float> input_squares_, output_squares_;  // of softmax, for AdaGrad's steps
   uint64_t words_ = 0;                                 // seen, before thinning
   uint64_t windows_ = 0, pairs_ = 0;                   // trained

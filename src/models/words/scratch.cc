@@ -29,6 +29,10 @@ Scratch::Scratch(const Config& config, size_t stride, size_t bag, size_t path) {
     bag_rows.resize(bag);
     context_share.resize(contexts);
   }
+  if (config.form != Form::kNone) {
+    for (Matrix* const m : {&form_before, &form_now, &form_move}) *m = Matrix(contexts, stride);
+    form_ids.resize(contexts);
+  }
   pool.resize(pool_size(config));
   // What a window without repeated noise words needs.
   const size_t used = static_cast<size_t>(config.negatives) + 1, even = used + used % 2;

@@ -40,7 +40,7 @@ class PairCounts {
   void add_pair(WordId w, WordId c, uint64_t count);
   void merge();
 
-  const Config& config_;
+  const Config config_;
   size_t words_;
   std::vector<Entry> entries_;
   size_t merged_ = 0;  // of the entries, in front

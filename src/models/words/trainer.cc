@@ -77,6 +77,12 @@ uint64_t touches(const Config& config, const Vocabulary& vocabulary, const Bags&
   return static_cast<uint64_t>(out);
 }
 
+// Rows have private copies, but biases and forms have none: then one thread takes all blocks in
+// turn.
+bool has_copies(const Config& config) {
+  return config.loss != WordLoss::kNce && config.form == Form::kNone;
+}
+
 // Of the ways down the tree to all words.
 uint64_t path_bytes(const Vocabulary& vocabulary) {
   const Tree tree(vocabulary.counts);
@@ -100,9 +106,14 @@ class WordTrainer final : public Trainer {
         tree_(config_.loss == WordLoss::kHierarchical ? Tree(model.counts_) : Tree()),
         log_noise_(log_noise(model)),
         contrast_{model.output_bias_, log_noise_},
-        settings_{config_, &noise_, model.subwords_.size() > 0 ? &bags_ : nullptr,
+        form_{model.form_.view(), model.form_.cols(), config_.form == Form::kFull,
+              static_cast<float>(config_.form_rate)},
+        settings_{config_,
+                  &noise_,
+                  model.subwords_.size() > 0 ? &bags_ : nullptr,
                   config_.loss == WordLoss::kNce ? &contrast_ : nullptr,
-                  config_.loss == WordLoss::kHierarchical ? &tree_ : nullptr},
+                  config_.loss == WordLoss::kHierarchical ? &tree_ : nullptr,
+                  config_.form != Form::kNone ? &form_ : nullptr},
         thinning_(model.counts_, config_.sample, job.seed),
         block_(block_size(corpus, job.deterministic)),
         blocks_((corpus.length() + block_ - 1) / block_) {
@@ -148,8 +159,7 @@ class WordTrainer final : public Trainer {
   }
 
  private:
-  // Rows have private copies, but biases have none: then one thread takes all blocks in turn.
-  bool in_rounds() const { return job_.deterministic && config_.loss != WordLoss::kNce; }
+  bool in_rounds() const { return job_.deterministic && has_copies(config_); }
 
   // log(k q) of each word.
   static std::vector<float> log_noise(const WordsModel& model) {
@@ -240,6 +250,7 @@ class WordTrainer final : public Trainer {
   const Tree tree_;                     // of hierarchical softmax
   const std::vector<float> log_noise_;  // of NCE
   const Contrast contrast_;
+  const FormTable form_;
   const Settings settings_;
   const Thinning thinning_;
   const uint64_t block_, blocks_;     // stream positions in a block; blocks in an epoch
@@ -310,6 +321,7 @@ uint64_t WordsModel::memory(const Corpus& corpus, const Job& job) const {
   uint64_t bytes = (twice ? 2 : 1) * (inputs + rows) * row + 8 * rows;      // and energies
   bytes += vocabulary.words.bytes().size() + 16 * rows;
   bytes += rows * (8 + 8 + 8 + 4);  // counts here and there, alias slots, thinning
+  bytes += (twice ? 2 : 1) * form_rows() * row;
   if (has_biases()) bytes += (twice ? 2 : 1) * 4 * rows;
   if (config.loss == WordLoss::kNce) bytes += 4 * rows;
   if (config.loss == WordLoss::kHierarchical) bytes += rows * (8 + 4) + path_bytes(vocabulary);
@@ -321,7 +333,7 @@ uint64_t WordsModel::memory(const Corpus& corpus, const Job& job) const {
   bytes += subwords.memory() + bags.memory();
   // Private copies, or, when they are gone, what the end makes.
   uint64_t copies = 0;
-  if (job.deterministic && config.loss != WordLoss::kNce) {
+  if (job.deterministic && has_copies(config)) {
     const uint64_t touched =
         touches(config, vocabulary, bags, subwords.size(), block_size(corpus, true));
     copies = Rounds::memory_needed(2, inputs, padded(static_cast<size_t>(config.dim)), touched);
