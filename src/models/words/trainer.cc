@@ -57,15 +57,20 @@ double distinct(std::span<const double> rates) {
 // other with noise.
 uint64_t touches(const Config& config, const Vocabulary& vocabulary, const Bags& bags, size_t parts,
                  uint64_t block) {
-  if (config.loss == WordLoss::kHierarchical) {
-    return uint64_t{2} * vocabulary.words.size();  // the way to a rare word is long
-  }
   const auto window = static_cast<uint64_t>(config.window);
   const auto negatives = static_cast<uint64_t>(config.negatives);
   const uint64_t noise = config.noise == Noise::kPool   ? Scratch::pool_size(config) + block
                          : config.noise == Noise::kPair ? block * 2 * window * negatives
                                                         : block * negatives;
   const std::vector<double> words = rates(vocabulary, 1, block + 2 * window);
+  if (config.loss == WordLoss::kHierarchical) {
+    const Tree tree(vocabulary.counts);
+    std::vector<double> nodes(words.size());
+    for (uint32_t w = 0; w < words.size(); ++w) {
+      for (const Tree::Step step : tree.path(w)) nodes[step.node] += words[w];
+    }
+    return static_cast<uint64_t>(distinct(words) + distinct(nodes));
+  }
   double out = 2 * distinct(words) + distinct(rates(vocabulary, config.alpha, noise));
   if (parts > 0) {
     std::vector<double> of_parts(parts);
