@@ -15,7 +15,7 @@
 #include "data/labelled/labelled.h"
 #include "models/classifier/config.h"
 #include "models/classifier/features.h"
-#include "models/classifier/tree.h"
+#include "train/huffman.h"
 #include "train/overlay.h"
 
 namespace kith::classifier {

@@ -11,8 +11,8 @@
 #include "models/capabilities.h"
 #include "models/classifier/config.h"
 #include "models/classifier/features.h"
-#include "models/classifier/tree.h"
 #include "models/model.h"
+#include "train/huffman.h"
 
 namespace kith::classifier {
 

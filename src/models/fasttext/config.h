@@ -15,7 +15,8 @@ enum class Ngrams { kHashed, kExplicit };
 
 // Those of all models of words, as they are here.
 constexpr auto words_fields() {
-  auto out = with_changed(words::Config::fields, "lr", [](auto f) { return f.automatic("0.05"); });
+  auto out =
+      with_changed(words::Config::shared_fields, "lr", [](auto f) { return f.automatic("0.05"); });
   out = with_changed(out, "noise", [](auto f) {
     return f.among(words::Noise::kPool, words::Noise::kWindow, words::Noise::kPair);
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Skip-gram and CBOW with negative sampling: what models of words share, and nothing else.
+// Skip-gram and CBOW: what models of words share, and nothing else.
 
 #include "models/words/model.h"
 

@@ -13,6 +13,9 @@ namespace kith::words {
 enum class Objective { kSkipGram, kCbow };
 enum class Noise { kPool, kWindow, kPair, kCentre };
 enum class Gradient { kExact, kReference };
+enum class WordLoss { kNs, kNce, kSoftmax, kHierarchical };
+enum class Neighbours { kBoth, kLeft, kRight };
+enum class Form { kNone, kDiagonal, kFull };
 
 struct Config {
   Objective objective = Objective::kSkipGram;
@@ -28,8 +31,13 @@ struct Config {
   double adapt_rate = 0.005;
   Gradient gradient = Gradient::kExact;
   int early_stop = 0;
+  WordLoss loss = WordLoss::kNs;
+  Neighbours side = Neighbours::kBoth;
+  Form form = Form::kNone;
+  double form_rate = 0.01;
 
-  static constexpr std::tuple fields{
+  // Those that models of words and of their parts have.
+  static constexpr std::tuple shared_fields{
       field("objective", &Config::objective,
             "predict each neighbour of a word, or the word from the mean of its neighbours"),
       field("dim", &Config::dim, "length of each vector").between(1, 4096).tuned(32, 300),
@@ -46,7 +54,7 @@ struct Config {
       field("lr", &Config::lr, "first learning rate; falls linearly")
           .between(0, 100)
           .tuned(0.01, 0.3)
-          .automatic("0.08; cbow 0.2, or 0.05 with the reference gradient")
+          .automatic("0.08; cbow 0.2, or 0.05 with the reference gradient; softmax 0.1")
           .formerly("lr", 0),
       field("adapt-rate", &Config::adapt_rate,
             "how fast the step of a vector shrinks with its gradients (AdaGrad); 0: not at all")
@@ -58,6 +66,18 @@ struct Config {
             "stop after this many epochs without a better held-out loss; 0 for never")
           .between(0, 1000),
   };
+  static constexpr auto fields = std::tuple_cat(
+      shared_fields,
+      std::tuple{
+          field("loss", &Config::loss,
+                "negative sampling, noise-contrastive estimation, softmax over all words, or over "
+                "a tree of them"),
+          field("side", &Config::side,
+                "predict a word from neighbours on both sides, or from those left or right of it"),
+          field("form", &Config::form, "score two vectors by x'y, or by x'By with a learned B"),
+          field("form-rate", &Config::form_rate, "rate of B beside that of vectors; 0 keeps B = I")
+              .between(0, 100),
+      });
 };
 
 }  // namespace kith::words
@@ -73,4 +93,16 @@ struct kith::EnumNames<kith::words::Noise> {
 template <>
 struct kith::EnumNames<kith::words::Gradient> {
   static constexpr std::array<std::string_view, 2> names{"exact", "reference"};
+};
+template <>
+struct kith::EnumNames<kith::words::WordLoss> {
+  static constexpr std::array<std::string_view, 4> names{"ns", "nce", "softmax", "hierarchical"};
+};
+template <>
+struct kith::EnumNames<kith::words::Neighbours> {
+  static constexpr std::array<std::string_view, 3> names{"both", "left", "right"};
+};
+template <>
+struct kith::EnumNames<kith::words::Form> {
+  static constexpr std::array<std::string_view, 3> names{"none", "diagonal", "full"};
 };

@@ -53,6 +53,12 @@ void WordsModel::write_fasttext(const std::string& path, const Context& context)
         "own; train with --ngrams hashed, or export the vectors in another format");
   }
   const Config& config = common();
+  if (config.loss != WordLoss::kNs || config.form != Form::kNone) {
+    throw fault(ErrorKind::kUsage,
+                "fastText's files are written of models with --loss ns and no --form; export the "
+                "vectors in "
+                "another format");
+  }
   FastTextHeader header;
   header.dim = static_cast<int32_t>(input_.cols());
   header.window = config.window;

@@ -4,12 +4,14 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <cmath>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/words/kernel.cc"
 #include "hwy/foreach_target.h"  // compiles this file once per SIMD target
 #include "hwy/highway.h"
 #include "kernels/vec-inl.h"
+#include "models/words/form-inl.h"
 #include "models/words/rows-inl.h"
 #include "models/words/tiles-inl.h"
 
@@ -30,6 +32,8 @@ class Learner {
           Scratch& scratch)
       : config_(settings.config),
         noise_(*settings.noise),
+        contrast_(settings.contrast),
+        tree_(settings.tree),
         words_(work.words),
         rng_(work.rng),
         lr_(work.lr),
@@ -59,11 +63,17 @@ class Learner {
   // One window given outright.
   Tally learn(std::span<const uint32_t> contexts, uint32_t centre,
               std::span<const uint32_t> noise) {
+    begin_window();
     for (size_t i = 0; i < contexts.size(); ++i) set_context(i, WordId{contexts[i]}, 0);
-    begin_centre(centre);
-    for (const uint32_t id : noise) add_noise(id);
-    end_centre();
+    if (tree_) {
+      set_path(centre);
+    } else {
+      begin_centre(centre);
+      for (const uint32_t id : noise) add_noise(id);
+      end_centre();
+    }
     train_window(contexts.size());
+    end_window();
     return tally_;
   }
 
@@ -73,16 +83,19 @@ class Learner {
     const size_t radius = config_.fixed_window ? size : 1 + rng_.below(config_.window);
     prefetch(c, size);
     if constexpr (Contexts::kBags) contexts_.reach(c);
+    begin_window();
     size_t m = 0;
-    for (size_t i = c; i > 0 && c - i < radius && words_[i - 1] != kSentenceEnd; --i) {
+    const size_t left = config_.side == Neighbours::kRight ? 0 : radius;
+    const size_t right = config_.side == Neighbours::kLeft ? 0 : radius;
+    for (size_t i = c; i > 0 && c - i < left && words_[i - 1] != kSentenceEnd; --i) {
       set_context(m++, words_[i - 1], i - 1);
     }
-    for (size_t i = c + 1; i < words_.size() && i - c <= radius && words_[i] != kSentenceEnd; ++i) {
+    for (size_t i = c + 1; i < words_.size() && i - c <= right && words_[i] != kSentenceEnd; ++i) {
       set_context(m++, words_[i], i);
     }
     if (m == 0) return;
     const uint32_t centre = row_of(words_[c]);
-    if (config_.objective == Objective::kSkipGram && config_.noise == Noise::kPair) {
+    if (config_.objective == Objective::kSkipGram && config_.noise == Noise::kPair && !tree_) {
       ++tally_.windows;
       for (size_t i = 0; i < m; ++i) {
         draw_noise(centre);
@@ -91,6 +104,17 @@ class Learner {
     } else {
       draw_noise(centre);
       train_window(m);
+    }
+    end_window();
+  }
+
+  void begin_window() {
+    if constexpr (Contexts::kForm) contexts_.begin_window();
+  }
+  // At a rate of 0 nothing moves, not even by rounding.
+  void end_window() {
+    if constexpr (Contexts::kForm) {
+      if (lr_ > 0) contexts_.end_window();
     }
   }
 
@@ -129,6 +153,7 @@ class Learner {
   // Fills the centre's side: the centre, then the distinct noise words with their multiplicity,
   // then a row of zeros if the number is odd. Noise equal to the centre is drawn again.
   void draw_noise(uint32_t centre) {
+    if (tree_) return set_path(centre);
     begin_centre(centre);
     if (config_.noise == Noise::kPool) {
       draw_from_pool(centre);
@@ -138,9 +163,20 @@ class Learner {
     end_centre();
   }
 
+  // Hierarchical softmax: the nodes on the way to the centre, each with the side to take.
+  void set_path(uint32_t centre) {
+    outputs_ = 0;
+    for (const Tree::Step step : tree_->path(centre)) {
+      set_centre(outputs_++, step.node, step.right ? 1.0f : -1.0f);
+    }
+    end_centre();
+    usual_ = false;
+  }
+
   void begin_centre(uint32_t centre) {
     set_centre(0, centre, 1);
     outputs_ = 1;
+    again_ = 0;
   }
   void end_centre() {
     usual_ = outputs_ == static_cast<size_t>(config_.negatives) + 1;
@@ -152,6 +188,7 @@ class Learner {
 
   // Where nearly all noise is the centre itself, any other word will do.
   uint32_t draw_other(uint32_t centre) {
+    if (contrast_) return noise_.draw(rng_);
     for (int tries = 0; tries < kTries; ++tries) {
       const uint32_t id = noise_.draw(rng_);
       if (id != centre) return id;
@@ -177,11 +214,15 @@ class Learner {
       bits >>= 16;
       if (place >= s_.pool.size()) place -= s_.pool.size();
       const uint32_t id = s_.pool[place];
-      add_noise(id != centre ? id : draw_other(centre));
+      add_noise(id != centre || contrast_ ? id : draw_other(centre));
     }
   }
 
   void add_noise(uint32_t id) {
+    if (contrast_ && id == s_.ids[0]) {
+      ++again_;
+      return;
+    }
     for (size_t j = 1; j < outputs_; ++j) {
       if (s_.ids[j] == id) {
         s_.weight[j] -= 1;
@@ -197,6 +238,7 @@ class Learner {
     s_.centre[j] = at.row;
     s_.centre_energy[j] = at.energy;
     s_.weight[j] = weight;
+    if (contrast_) s_.offset[j] = contrast_->bias[id] - contrast_->log_noise[id];
   }
 
   // Calls f(first row, width, offset of its slopes) for each tile of the centre's side.
@@ -215,6 +257,7 @@ class Learner {
     for_each_tile(m, [&](size_t j, size_t width, size_t offset) {
       float* const s = s_.slopes.view().row(0) + offset;
       with_width(width, [&](auto k) { all_dots<k>(a, m, s_.centre.data() + j, stride_, s); });
+      if (contrast_) add_offsets(s, m, j, width);
       const float* weight = s_.weights.view().row(j / Scratch::kTile);
       if (!usual_) {
         float* const own = s_.own_weights.view().row(0);
@@ -222,6 +265,36 @@ class Learner {
         weight = own;
       }
       tally_.loss += slopes_of(s, weight, m * width);
+      if (again_ > 0 && j == 0) add_false_centre(s, m, width);
+    });
+  }
+
+  void add_offsets(float* HWY_RESTRICT s, size_t m, size_t first, size_t width) const {
+    for (size_t i = 0; i < m; ++i) {
+      for (size_t j = 0; j < width; ++j) s[i * width + j] += s_.offset[first + j];
+    }
+  }
+
+  // NCE: noise that is the centre. A slope 1 - sigma becomes 1 - sigma - r sigma, and the loss
+  // gains -r log(1 - sigma).
+  void add_false_centre(float* HWY_RESTRICT s, size_t m, size_t width) {
+    const auto r = static_cast<float>(again_);
+    for (size_t i = 0; i < m; ++i) {
+      float& slope = s[i * width];
+      tally_.loss -= static_cast<double>(r * std::log(std::max(slope, 1e-30f)));
+      slope -= r * (1 - slope);
+    }
+  }
+
+  // Biases move along their slopes: y's score has a coordinate more, which is 1 in every x.
+  void move_biases(size_t m, const float* step) {
+    for_each_tile(m, [&](size_t first, size_t width, size_t offset) {
+      const float* const g = s_.slopes.view().row(0) + offset;
+      for (size_t j = 0; j < width && s_.weight[first + j] != 0; ++j) {
+        float sum = 0;
+        for (size_t i = 0; i < m; ++i) sum += g[i * width + j];
+        contrast_->bias[s_.ids[first + j]] += step[first + j] * sum;
+      }
     });
   }
 
@@ -279,6 +352,7 @@ class Learner {
     const float* const b_step = a_step + m;
     const float* const g = s_.slopes.view().row(0);
     tally_.pairs += m;
+    if (contrast_) move_biases(m, b_step);
     if (outputs_ <= Scratch::kTile) {
       with_width(outputs_, [&](auto width) {
         for (size_t k = 0; k < stride_; k += hn::Lanes(f32)) {
@@ -316,6 +390,7 @@ class Learner {
     const float* const a_step = s_.step.view().row(0);
     const float* const b_step = a_step + m;
     tally_.pairs += 1;
+    if (contrast_) move_biases(1, b_step);
     for_each_tile(1, [&](size_t j, size_t width, size_t offset) {
       const float* const g = s_.slopes.view().row(0) + offset;
       with_width(width, [&](auto w) {
@@ -327,6 +402,8 @@ class Learner {
 
   const Config& config_;
   const AliasSampler& noise_;
+  const Contrast* const contrast_;
+  const Tree* const tree_;
   const std::span<const WordId> words_;
   Rng rng_;
   const float lr_;
@@ -336,6 +413,7 @@ class Learner {
   Scratch& s_;
   Tally tally_;
   size_t outputs_ = 0;
+  size_t again_ = 0;  // NCE: how often the centre was drawn as noise
   uint64_t phase_;
   bool usual_ = true;  // `negatives` noise words, none of them twice
   float padding_energy_ = 1;
@@ -355,6 +433,12 @@ Tally train(const Settings& settings, Work& work, Base contexts, Base centres, s
 
 Tally train_shared(const Settings& settings, Work& work, RowTable contexts, RowTable centres,
                    Scratch& scratch) {
+  if (settings.form) {
+    const FormRows rows({contexts}, *settings.form, contexts.rows.stride, scratch);
+    return Learner<FormRows, SharedRows>(settings, work, rows, {centres}, contexts.rows.stride,
+                                         scratch)
+        .learn(work.begin, work.end);
+  }
   return train<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch);
 }
 Tally train_private(const Settings& settings, Work& work, RowOverlay& contexts, RowOverlay& centres,
@@ -364,6 +448,12 @@ Tally train_private(const Settings& settings, Work& work, RowOverlay& contexts, 
 
 Tally train_given(const Settings& settings, Work& work, const Window& window, RowTable contexts,
                   RowTable centres, Scratch& scratch) {
+  if (settings.form) {
+    const FormRows rows({contexts}, *settings.form, contexts.rows.stride, scratch);
+    return Learner<FormRows, SharedRows>(settings, work, rows, {centres}, contexts.rows.stride,
+                                         scratch)
+        .learn(window.contexts, window.centre, window.noise);
+  }
   return Learner<SharedRows, SharedRows>(settings, work, {contexts}, {centres},
                                          contexts.rows.stride, scratch)
       .learn(window.contexts, window.centre, window.noise);

@@ -20,6 +20,7 @@
 #include "models/words/config.h"
 #include "models/words/subwords.h"
 #include "train/alias.h"
+#include "train/huffman.h"
 #include "train/overlay.h"
 
 namespace kith::words {
@@ -48,7 +49,8 @@ struct Tally {
 class alignas(kCacheLine) Scratch {
  public:
   // `bag`: rows of the word that has most of them, if words are made of several.
-  Scratch(const Config& config, size_t stride, size_t bag = 0);
+  // `path`: nodes on the longest way down the tree, if there is one.
+  Scratch(const Config& config, size_t stride, size_t bag = 0, size_t path = 0);
 
   static size_t pool_size(const Config& config);  // a multiple of `negatives`, and 4
   static constexpr size_t kTile = 6;              // rows of the centre's side handled together
@@ -56,6 +58,7 @@ class alignas(kCacheLine) Scratch {
   LineVector<float*> context_energy, centre_energy;
   LineVector<uint32_t> ids;     // of the centre's side
   LineVector<float> weight;     // +1 for the centre, -multiplicity for noise, 0 for padding
+  LineVector<float> offset;     // NCE: what is added to the score, bias - log(k q)
   Matrix step;                  // one row: steps of the contexts, then of the centre's side
   Matrix slopes;                // one row; tile by tile, contexts x tile
   Matrix weights;               // a row per tile: the usual weights, repeated over contexts
@@ -64,15 +67,38 @@ class alignas(kCacheLine) Scratch {
   Matrix partial;               // one vector per context, for more than one tile
   Matrix bag_now, bag_before;   // a row per position that a window reaches: its mean; at first
   LineVector<float*> bag_rows;  // of one position
+  // Of a bilinear form, a row per word of the window: B'x before and after, and what moved it.
+  Matrix form_before, form_now, form_move;
+  LineVector<uint32_t> form_ids;
   LineVector<float> context_share;
   LineVector<uint32_t> pool;
   size_t newest = 0;
 };
 
+// Noise-contrastive estimation (Gutmann and Hyvarinen 2012; Mnih and Kavukcuoglu 2013): log p of a
+// word is its score with a bias of its own, and what tells it from noise is the score less
+// log(k q). Noise may be the true word. Every thread moves the same biases.
+struct Contrast {
+  std::span<float> bias;             // by word, log(count / all) at first
+  std::span<const float> log_noise;  // by word, log(k q)
+};
+
+// The score x'By of a bilinear form: B as a whole, or its diagonal as one row. Every thread moves
+// it.
+struct FormTable {
+  Rows rows;
+  size_t dim;
+  bool full;
+  float rate;  // of B, in units of the step of x
+};
+
 struct Settings {
   Config config;
   const AliasSampler* noise;
-  const Bags* bags = nullptr;  // the rows that contexts are the mean of; null: one each
+  const Bags* bags = nullptr;          // the rows that contexts are the mean of; null: one each
+  const Contrast* contrast = nullptr;  // of NCE
+  const Tree* tree = nullptr;          // of hierarchical softmax; the centre's side is its path
+  const FormTable* form = nullptr;     // of a bilinear score
 };
 
 // Trains the centres of a block. `contexts` and `centres` are the tables of the two sides. Other

@@ -2,11 +2,14 @@
 #include "models/words/model.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/error.h"
 #include "core/rng.h"
 #include "models/two_sided.h"
+#include "models/words/softmax.h"
 
 namespace kith::words {
 
@@ -34,6 +37,48 @@ void WordsModel::visit_tables(Parts& parts) {
   parts.matrix("output", output_, rows_, dim, Use::kLearned);
   parts.values("input.energy", input_energy_, rows_, Use::kFixed);
   parts.values("output.energy", output_energy_, rows_, Use::kFixed);
+  if (has_biases()) parts.values("output.bias", output_bias_, rows_, Use::kLearned);
+  if (form_rows() > 0) parts.matrix("form", form_, form_rows(), dim, Use::kLearned);
+  if (common().loss == WordLoss::kSoftmax) {
+    parts.values("input.squares", input_squares_, rows_, Use::kRun);
+    parts.values("output.squares", output_squares_, rows_, Use::kRun);
+  }
+}
+
+bool WordsModel::has_biases() const {
+  return common().loss == WordLoss::kNce || common().loss == WordLoss::kSoftmax;
+}
+
+size_t WordsModel::form_rows() const {
+  if (common().form == Form::kNone) return 0;
+  return common().form == Form::kDiagonal ? 1 : static_cast<size_t>(common().dim);
+}
+
+void WordsModel::check_settings(size_t words) const {
+  const Config& config = common();
+  if (config.form != Form::kNone && config.noise == Noise::kCentre) {
+    throw fault(ErrorKind::kUsage, "--form is not for --noise centre; leave one of them out");
+  }
+  if (config.form != Form::kNone && config.loss == WordLoss::kSoftmax) {
+    throw fault(ErrorKind::kUsage,
+                "--form is not for --loss softmax; choose --loss ns, nce or hierarchical");
+  }
+  if (config.loss == WordLoss::kNs) return;
+  if (config.noise == Noise::kCentre) {
+    throw fault(ErrorKind::kUsage, "--noise centre is for --loss ns; leave one of them out");
+  }
+  if (config.loss != WordLoss::kSoftmax) return;
+  if (config.objective == Objective::kCbow) {
+    throw fault(ErrorKind::kUsage,
+                "--loss softmax learns from pairs of words, so it is for --objective skipgram; "
+                "for cbow choose --loss nce or hierarchical");
+  }
+  if (words > kMostWordsOfSoftmax) {
+    throw fault(ErrorKind::kUsage,
+                "--loss softmax compares every word with all others, for up to {} of them; these "
+                "are {}: choose --max-vocab, --min-count or --loss nce",
+                kMostWordsOfSoftmax, words);
+  }
 }
 
 void WordsModel::initialise_row(uint64_t seed, size_t row) {
@@ -53,6 +98,23 @@ void WordsModel::initialise(uint64_t seed, size_t words, const std::vector<bool>
     std::fill_n(output_.view().row(r), output_.stride(), 0.0f);
     input_energy_[r] = output_energy_[r] = 1;
   }
+  // Before anything is known of a pair, words are as likely as they are frequent.
+  if (has_biases()) {
+    const double all =
+        static_cast<double>(std::accumulate(counts_.begin(), counts_.end(), uint64_t{0}));
+    for (size_t r = words; r < rows_; ++r) {
+      output_bias_[r] = static_cast<float>(
+          std::log(static_cast<double>(std::max<uint64_t>(counts_[r], 1)) / all));
+    }
+  }
+  if (words == 0) {  // B = I
+    form_ = form_rows() > 0 ? Matrix(form_rows(), input_.cols()) : Matrix();
+    for (size_t k = 0; k < input_.cols() && form_rows() > 0; ++k) {
+      form_.row(common().form == Form::kFull ? k : 0)[k] = 1;
+    }
+  }
+  std::ranges::fill(input_squares_, 0.0f);
+  std::ranges::fill(output_squares_, 0.0f);
 }
 
 void WordsModel::grow(const Vocabulary& vocabulary, uint64_t seed) {
@@ -66,6 +128,19 @@ void WordsModel::grow(const Vocabulary& vocabulary, uint64_t seed) {
     throw fault(ErrorKind::kUsage,
                 "a model goes on with the parts of words that it has; leave --min-n, --max-n, "
                 "--ngrams and --buckets out");
+  }
+  if (old > 0 && loss_before_ != common().loss) {
+    throw fault(ErrorKind::kUsage, "a model goes on with its own --loss, {}; got {}",
+                EnumNames<WordLoss>::names[static_cast<size_t>(loss_before_)],
+                EnumNames<WordLoss>::names[static_cast<size_t>(common().loss)]);
+  }
+  if (old > 0 && form_.rows() != form_rows()) {
+    throw fault(ErrorKind::kUsage, "a model goes on with its own --form; leave --form out");
+  }
+  if (old > 0 && common().loss == WordLoss::kHierarchical) {
+    throw fault(ErrorKind::kUsage,
+                "a model with --loss hierarchical cannot go on: its tree is that of the counts it "
+                "began with; train anew on all of the text");
   }
   bool fits = old <= size && vocabulary.counts.size() == size;
   for (size_t r = 0; r < old && fits; ++r) fits = vocabulary.words[r] == names_[r];
@@ -89,6 +164,10 @@ void WordsModel::grow(const Vocabulary& vocabulary, uint64_t seed) {
   output_ = std::move(output);
   input_energy_.resize(size);
   output_energy_.resize(size);
+  output_bias_.resize(has_biases() ? size : 0);
+  const size_t squares = common().loss == WordLoss::kSoftmax ? size : 0;
+  input_squares_.resize(squares);
+  output_squares_.resize(squares);
   names_ = vocabulary.words;
   counts_ = vocabulary.counts;
   subwords_ = std::move(subwords);
@@ -110,11 +189,18 @@ void WordsModel::take(Vocabulary vocabulary, Subwords subwords, Matrix input, Ma
 }
 
 void WordsModel::reopen() {
+  loss_before_ = common().loss;
   state_ = RunState{};
   words_ = windows_ = pairs_ = 0;
 }
 
 std::vector<VectorGroup> WordsModel::vectors(Side side) const {
+  if (common().loss == WordLoss::kHierarchical && side != Side::kInput) {
+    throw fault(
+        ErrorKind::kUsage,
+        "a model with --loss hierarchical has input vectors alone: its other rows are those "
+        "of a tree over the words");
+  }
   return two_sided(side, names_, input_, output_);
 }
 

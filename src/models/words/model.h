@@ -3,6 +3,7 @@
 // What models of the words of a text share: two tables with a row for each word, in the first one
 // rows for parts of words behind them if the model has such, and how both are trained (trainer.cc).
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "models/words/subwords.h"
 
 namespace kith::words {
+
+// The same noise at every scoring, for every seed.
+inline constexpr uint64_t kHeldOutSeed = 0x68656c64;
 
 class WordsModel : public Learns<Corpus>,
                    public HasVectors,
@@ -30,6 +34,8 @@ class WordsModel : public Learns<Corpus>,
   const Names& names() const { return names_; }
   const Matrix& input() const { return input_; }
   const Matrix& output() const { return output_; }
+  std::span<const float> biases() const { return output_bias_; }
+  const Matrix& form() const { return form_; }
   const Subwords& subwords() const { return subwords_; }
   uint64_t words_seen() const { return words_; }
   uint64_t windows() const { return windows_; }
@@ -41,6 +47,8 @@ class WordsModel : public Learns<Corpus>,
   virtual double first_rate() const = 0;
   // The parts that words are made of besides themselves; none but for models that say so.
   virtual SubwordSettings parts_of_words() const { return {}; }
+  // Error(kUsage) if settings do not go together, or not with so many words.
+  void check_settings(size_t words) const;
   // Once training is over and the tables are as they stay.
   virtual void finish(const Context&) {}
   // Bytes that the finished model has besides the tables.
@@ -60,6 +68,7 @@ class WordsModel : public Learns<Corpus>,
 
  private:
   friend class WordTrainer;
+  friend class SoftmaxTrainer;
   friend class WordCourse;
   // Rows of words from `words` on, and of parts that are not known, as they are before training.
   void initialise(uint64_t seed, size_t words, const std::vector<bool>& known);
@@ -68,12 +77,18 @@ class WordsModel : public Learns<Corpus>,
   // if it does not begin with the words of this model, Error(kUsage) if --dim is another one.
   void grow(const Vocabulary& vocabulary, uint64_t seed);
   void visit_tables(Parts& parts);
+  bool has_biases() const;
+  size_t form_rows() const;
 
   std::vector<float> input_energy_, output_energy_;
-  uint64_t words_ = 0;                // seen, before thinning
-  uint64_t windows_ = 0, pairs_ = 0;  // trained
+  Matrix form_;                     // B of the score x'By, or one row: its diagonal; or nothing
+  std::vector<float> output_bias_;  // of nce and softmax
+  std::vector<float> input_squares_, output_squares_;  // of softmax, for AdaGrad's steps
+  uint64_t words_ = 0;                                 // seen, before thinning
+  uint64_t windows_ = 0, pairs_ = 0;                   // trained
   // Rows that came from an earlier run: a restart must not reset them.
   uint64_t learned_rows_ = 0;
+  WordLoss loss_before_ = WordLoss::kNs;  // of the run that this one goes on from
 };
 
 }  // namespace kith::words

@@ -27,7 +27,7 @@ HWY_INLINE void prefetch_to_write(const float* p) {
 
 // Where the rows of a side are: in the table that all threads share, or in private copies.
 struct SharedRows {
-  static constexpr bool kBags = false;
+  static constexpr bool kBags = false, kForm = false;
   RowTable table;
   RowOverlay::Copy at(uint32_t id) const { return {table.rows.row(id), table.energy + id}; }
   float* row(uint32_t id) const { return table.rows.row(id); }
@@ -39,7 +39,7 @@ struct SharedRows {
   }
 };
 struct PrivateRows {
-  static constexpr bool kBags = false;
+  static constexpr bool kBags = false, kForm = false;
   RowOverlay& overlay;
   RowOverlay::Copy at(uint32_t id) const { return overlay.at(id); }
   float* row(uint32_t id) const { return overlay.row(id); }
@@ -54,7 +54,7 @@ struct PrivateRows {
 template <class Base>
 class BagRows {
  public:
-  static constexpr bool kBags = true;
+  static constexpr bool kBags = true, kForm = false;
   BagRows(Base base, const Settings& settings, std::span<const WordId> words, size_t stride,
           Scratch& scratch)
       : base_(base),

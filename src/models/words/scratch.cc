@@ -5,9 +5,10 @@
 
 namespace kith::words {
 
-Scratch::Scratch(const Config& config, size_t stride, size_t bag) {
+Scratch::Scratch(const Config& config, size_t stride, size_t bag, size_t path) {
   const size_t contexts = 2 * static_cast<size_t>(config.window);
-  const size_t outputs = static_cast<size_t>(config.negatives) + 2;  // the centre, and padding
+  // The centre with its noise, or the way to it; and padding.
+  const size_t outputs = std::max(static_cast<size_t>(config.negatives) + 2, path + 1);
   const size_t tiles = (outputs + kTile - 1) / kTile;
   const size_t tile = padded(contexts * kTile + 8);
   context.resize(contexts);
@@ -16,6 +17,7 @@ Scratch::Scratch(const Config& config, size_t stride, size_t bag) {
   centre_energy.resize(outputs);
   ids.resize(outputs);
   weight.resize(outputs);
+  offset.resize(outputs);
   step = Matrix(1, contexts + outputs);
   slopes = Matrix(1, tiles * tile);
   own_weights = Matrix(1, tile);
@@ -27,9 +29,13 @@ Scratch::Scratch(const Config& config, size_t stride, size_t bag) {
     bag_rows.resize(bag);
     context_share.resize(contexts);
   }
+  if (config.form != Form::kNone) {
+    for (Matrix* const m : {&form_before, &form_now, &form_move}) *m = Matrix(contexts, stride);
+    form_ids.resize(contexts);
+  }
   pool.resize(pool_size(config));
   // What a window without repeated noise words needs.
-  const size_t used = outputs - 1, even = used + used % 2;
+  const size_t used = static_cast<size_t>(config.negatives) + 1, even = used + used % 2;
   weights = Matrix(tiles, tile);
   for (size_t t = 0; t < tiles && t * kTile < even; ++t) {
     const size_t width = std::min(kTile, even - t * kTile);

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "models/words/kernel.h"
 #include "models/words/model.h"
+#include "models/words/softmax.h"
 #include "train/blocks.h"
 
 namespace kith::words {
@@ -23,9 +24,8 @@ constexpr uint64_t kBlock = 10000, kTinyBlock = 100, kBlocksAtLeast = 200;
 // overshoots when the changes are added up. An eighth of the vocabulary keeps that to a few moves
 // of a common row per block.
 constexpr uint64_t kSmallBlock = 1000, kSmallestBlock = 8, kWordsPerPosition = 8;
-constexpr uint64_t kLongBlock = 100;           // of a round that is worth a second thread
-constexpr uint64_t kSegmentWords = 2000000;    // between two reports, about
-constexpr uint64_t kHeldOutSeed = 0x68656c64;  // the same noise at every scoring, for every seed
+constexpr uint64_t kLongBlock = 100;         // of a round that is worth a second thread
+constexpr uint64_t kSegmentWords = 2000000;  // between two reports, about
 
 uint64_t block_size(const Corpus& corpus, bool deterministic) {
   if (deterministic) {
@@ -63,6 +63,14 @@ uint64_t touches(const Config& config, const Vocabulary& vocabulary, const Bags&
                          : config.noise == Noise::kPair ? block * 2 * window * negatives
                                                         : block * negatives;
   const std::vector<double> words = rates(vocabulary, 1, block + 2 * window);
+  if (config.loss == WordLoss::kHierarchical) {
+    const Tree tree(vocabulary.counts);
+    std::vector<double> nodes(words.size());
+    for (uint32_t w = 0; w < words.size(); ++w) {
+      for (const Tree::Step step : tree.path(w)) nodes[step.node] += words[w];
+    }
+    return static_cast<uint64_t>(distinct(words) + distinct(nodes));
+  }
   double out = 2 * distinct(words) + distinct(rates(vocabulary, config.alpha, noise));
   if (parts > 0) {
     std::vector<double> of_parts(parts);
@@ -72,6 +80,20 @@ uint64_t touches(const Config& config, const Vocabulary& vocabulary, const Bags&
     out += distinct(of_parts);
   }
   return static_cast<uint64_t>(out);
+}
+
+// Rows have private copies, but biases and forms have none: then one thread takes all blocks in
+// turn.
+bool has_copies(const Config& config) {
+  return config.loss != WordLoss::kNce && config.form == Form::kNone;
+}
+
+// Of the ways down the tree to all words.
+uint64_t path_bytes(const Vocabulary& vocabulary) {
+  const Tree tree(vocabulary.counts);
+  uint64_t steps = 0;
+  for (uint32_t w = 0; w < vocabulary.counts.size(); ++w) steps += tree.path(w).size();
+  return 8 * steps;
 }
 
 }  // namespace
@@ -86,16 +108,26 @@ class WordTrainer final : public Trainer {
         noise_(noise_weights(model.counts_, config_.alpha)),
         bags_(model.subwords_.size() > 0 ? model.subwords_.bags(model.names_, model.counts_)
                                          : Bags{}),
-        settings_{config_, &noise_, model.subwords_.size() > 0 ? &bags_ : nullptr},
+        tree_(config_.loss == WordLoss::kHierarchical ? Tree(model.counts_) : Tree()),
+        log_noise_(log_noise(model)),
+        contrast_{model.output_bias_, log_noise_},
+        form_{model.form_.view(), model.form_.cols(), config_.form == Form::kFull,
+              static_cast<float>(config_.form_rate)},
+        settings_{config_,
+                  &noise_,
+                  model.subwords_.size() > 0 ? &bags_ : nullptr,
+                  config_.loss == WordLoss::kNce ? &contrast_ : nullptr,
+                  config_.loss == WordLoss::kHierarchical ? &tree_ : nullptr,
+                  config_.form != Form::kNone ? &form_ : nullptr},
         thinning_(model.counts_, config_.sample, job.seed),
         block_(block_size(corpus, job.deterministic)),
         blocks_((corpus.length() + block_ - 1) / block_) {
-    const size_t workers = job.deterministic ? Rounds::kBlocks : static_cast<size_t>(job.threads());
+    const size_t workers = in_rounds() ? Rounds::kBlocks : static_cast<size_t>(job.threads());
     for (size_t t = 0; t < workers; ++t) {
       readers_.emplace_back(corpus, thinning_, static_cast<size_t>(config_.window));
-      scratch_.emplace_back(config_, m_.input_.stride(), bags_.longest);
+      scratch_.emplace_back(config_, m_.input_.stride(), bags_.longest, tree_.longest());
     }
-    if (job.deterministic) rounds_.emplace(2, m_.input_.rows(), m_.input_.stride());
+    if (in_rounds()) rounds_.emplace(2, m_.input_.rows(), m_.input_.stride());
   }
 
   uint64_t blocks() const override { return blocks_; }
@@ -105,8 +137,7 @@ class WordTrainer final : public Trainer {
   }
 
   Learned learn(const Blocks& blocks, const Rate& rate, LossSum& sum) override {
-    return {job_.deterministic ? learn_in_rounds(blocks, rate, sum)
-                               : learn_lock_free(blocks, rate, sum)};
+    return {in_rounds() ? learn_in_rounds(blocks, rate, sum) : learn_lock_free(blocks, rate, sum)};
   }
 
   std::pair<uint64_t, uint64_t> progress(const RunState&) const override {
@@ -133,6 +164,21 @@ class WordTrainer final : public Trainer {
   }
 
  private:
+  bool in_rounds() const { return job_.deterministic && has_copies(config_); }
+
+  // log(k q) of each word.
+  static std::vector<float> log_noise(const WordsModel& model) {
+    const Config& config = model.common();
+    if (config.loss != WordLoss::kNce) return {};
+    std::vector<double> weights = noise_weights(model.counts_, config.alpha);
+    const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+    std::vector<float> out;
+    for (const double w : weights) {
+      out.push_back(static_cast<float>(std::log(config.negatives * w / all)));
+    }
+    return out;
+  }
+
   Work work(const BlockReader::Block& words, uint64_t number, const Rate& rate) const {
     return {words.words, words.begin, words.end, static_cast<float>(rate.at(number)),
             Rng(job_.seed, number)};
@@ -166,12 +212,15 @@ class WordTrainer final : public Trainer {
 
   uint64_t learn_lock_free(const Blocks& blocks, const Rate& rate, LossSum& sum) {
     std::vector<Done> done(blocks.count);
-    const size_t count_done = run_shards(job_, blocks.count, [&](size_t b, size_t worker) {
-      const auto words = read(readers_[worker], blocks.epoch, blocks.first + b);
-      Work block = work(words, blocks.epoch * blocks_ + blocks.first + b, rate);
-      done[b] = {train_block(settings_, block, contexts(), centres(), scratch_[worker]),
-                 words.seen};
-    });
+    const size_t count_done = run_shards(
+        job_, blocks.count,
+        [&](size_t b, size_t worker) {
+          const auto words = read(readers_[worker], blocks.epoch, blocks.first + b);
+          Work block = work(words, blocks.epoch * blocks_ + blocks.first + b, rate);
+          done[b] = {train_block(settings_, block, contexts(), centres(), scratch_[worker]),
+                     words.seen};
+        },
+        job_.deterministic ? 1 : detail::kAll);
     count(std::span(done).first(count_done), sum);
     return count_done;
   }
@@ -202,7 +251,11 @@ class WordTrainer final : public Trainer {
   const Corpus& corpus_;
   Job& job_;
   const AliasSampler noise_;
-  const Bags bags_;  // empty if words have no parts
+  const Bags bags_;                     // empty if words have no parts
+  const Tree tree_;                     // of hierarchical softmax
+  const std::vector<float> log_noise_;  // of NCE
+  const Contrast contrast_;
+  const FormTable form_;
   const Settings settings_;
   const Thinning thinning_;
   const uint64_t block_, blocks_;     // stream positions in a block; blocks in an epoch
@@ -221,6 +274,7 @@ class WordCourse final : public ModelCourse {
   }
   void start(Start) override { m_.grow(corpus_.vocabulary(), job_.seed); }
   std::unique_ptr<Trainer> trainer() override {
+    if (m_.common().loss == WordLoss::kSoftmax) return softmax_trainer(m_, corpus_, job_);
     return std::make_unique<WordTrainer>(m_, corpus_, job_);
   }
   void restart() override {
@@ -252,6 +306,7 @@ bool WordsModel::learn(const Corpus& corpus, Job& job) {
                 size, names_.size());
   }
   if (size < 2) throw fault(ErrorKind::kInput, "the vocabulary needs at least 2 words");
+  check_settings(size);
   WordCourse course(*this, corpus, job);
   return kith::train(course, state_, job);
 }
@@ -260,6 +315,7 @@ uint64_t WordsModel::memory(const Corpus& corpus, const Job& job) const {
   const Config& config = common();
   const Vocabulary& vocabulary = corpus.vocabulary();
   const uint64_t rows = vocabulary.words.size();
+  check_settings(rows);
   Subwords subwords;
   if (parts_of_words().longest > 0) {
     subwords = Subwords(parts_of_words(), vocabulary.words, subwords_);
@@ -270,12 +326,19 @@ uint64_t WordsModel::memory(const Corpus& corpus, const Job& job) const {
   uint64_t bytes = (twice ? 2 : 1) * (inputs + rows) * row + 8 * rows;      // and energies
   bytes += vocabulary.words.bytes().size() + 16 * rows;
   bytes += rows * (8 + 8 + 8 + 4);  // counts here and there, alias slots, thinning
+  bytes += (twice ? 2 : 1) * form_rows() * row;
+  if (has_biases()) bytes += (twice ? 2 : 1) * 4 * rows;
+  if (config.loss == WordLoss::kNce) bytes += 4 * rows;
+  if (config.loss == WordLoss::kHierarchical) bytes += rows * (8 + 4) + path_bytes(vocabulary);
+  if (config.loss == WordLoss::kSoftmax) {
+    return bytes + memory_of_softmax(corpus, config) + kMemoryOfAll;
+  }
   // The parts: what they are, and the rows of each word.
   const Bags bags = subwords.size() > 0 ? subwords.bags(vocabulary.words) : Bags{};
   bytes += subwords.memory() + bags.memory();
   // Private copies, or, when they are gone, what the end makes.
   uint64_t copies = 0;
-  if (job.deterministic) {
+  if (job.deterministic && has_copies(config)) {
     const uint64_t touched =
         touches(config, vocabulary, bags, subwords.size(), block_size(corpus, true));
     copies = Rounds::memory_needed(2, inputs, padded(static_cast<size_t>(config.dim)), touched);

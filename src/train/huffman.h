@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Huffman's tree over labels: frequent ones are near the root. Each inner node decides, with a row
-// of its own, between two sides; a label is as likely as all decisions on its way.
+// Huffman's tree over labels or words: frequent ones are near the root. Each inner node decides,
+// with a row of its own, between two sides; a label is as likely as all decisions on its way.
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace kith::classifier {
+namespace kith {
 
 class Tree {
  public:
@@ -35,4 +35,4 @@ class Tree {
   size_t longest_ = 0;
 };
 
-}  // namespace kith::classifier
+}  // namespace kith

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/classifier/tree.h"
+#include "train/huffman.h"
 
 #include <algorithm>
 #include <queue>
 #include <utility>
 
-namespace kith::classifier {
+namespace kith {
 
 Tree::Tree(std::span<const uint64_t> counts) {
   const auto labels = static_cast<uint32_t>(counts.size());
@@ -46,4 +46,4 @@ void Tree::probabilities(std::span<const float> right, std::span<float> out) con
   }
 }
 
-}  // namespace kith::classifier
+}  // namespace kith
