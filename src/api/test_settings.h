@@ -172,6 +172,9 @@ inline std::vector<Case> cases() {
       {"feat2vec", "intercepts", kChanges, kNce},
       {"feat2vec", "intercepts", kNothing},
       {"feat2vec", "early-stop", kChanges, {whole("epochs", 60), whole("holdout", 40)}},
+      // Where it changes something is in models/feat2vec/choices_test.cc: the table has few values.
+      {"feat2vec", "choices", kRefused, {}, {true}},
+      {"feat2vec", "choices", kRefused, kYear + Settings{text("loss", "squared")}, {true}},
       {"feat2vec", "biases", kChanges},
       {"feat2vec", "biases", kRefused, kYear, {false}},
 

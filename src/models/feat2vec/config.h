@@ -32,6 +32,7 @@ struct Config {
   bool pair_weights = false;
   std::optional<Optimiser> optimiser{};
   std::optional<double> l2{};
+  std::optional<bool> choices{};
   std::optional<double> init{};
   std::optional<int> early_stop{};
   bool paper = false;
@@ -50,7 +51,7 @@ struct Config {
           .between(0, 100)
           .tuned(0.003, 0.5)
           .automatic("0.1; with a target of few values 0.05, of two values 0.01, with a numeric "
-                     "target 0.03; 0.01 for momentum, nesterov and adam"),
+                     "target 0.03, or 0.1 with choices; 0.01 for momentum, nesterov and adam"),
       field("negatives", &Config::negatives, "noise values per true one")
           .between(1, 1000)
           .automatic("20; with a target of up to 4,096 values: all of them; 60 where softmax is "
@@ -86,6 +87,11 @@ struct Config {
           .tuned(0.01, 300)
           .automatic("30 or 10 with a numeric target, whichever is better for what is held out, "
                      "else 0"),
+      field("choices", &Config::choices,
+            "draw the vector of a value to what the values that it stands with say; wants --l2 and "
+            "a target that the score meets")
+          .automatic("with a numeric target and two columns of many categories: if that is better "
+                     "for what is held out"),
       field("init", &Config::init, "standard deviation of the initial vectors")
           .between(0, 10)
           .automatic("0.1; 0.01 with a numeric target or one of two values"),

@@ -60,7 +60,8 @@ class Learner {
         s_(scratch),
         c_(scratch.sums.view().row(0)),
         gathered_(scratch.sums.view().row(1)),
-        own_(scratch.sums.view().row(2)) {
+        own_(scratch.sums.view().row(2)),
+        drawn_(scratch.sums.view().row(3)) {
     step_.lr = lr;
   }
 
@@ -104,10 +105,28 @@ class Learner {
       const float along = coef * f.weight;
       const float l2 = true_one && !p_.rarity.empty() ? p_.l2 * p_.rarity[f.row] : 0;
       step_.l2 = l2;
-      if (p_.apart) move_bias(row, along * along_bias + (curve ? 0 : kBiasL2 * l2 * row[p_.dim]));
-      optimise<kOptimiser>(row, width_, g, along, whole_square(row, g, along, square), step_);
+      const bool drawn = l2 > 0 && p_.means.rows() > 0;
+      const float* const mean = drawn ? p_.means.view().row(f.row) : nullptr;
+      if (p_.apart) {
+        const float away = row[p_.dim] - (drawn ? mean[p_.dim] : 0);
+        move_bias(row, along * along_bias + (curve ? 0 : kBiasL2 * l2 * away));
+      }
+      if (drawn) {
+        move_towards(row, mean, g, along);
+      } else {
+        optimise<kOptimiser>(row, width_, g, along, whole_square(row, g, along, square), step_);
+      }
     }
     if (p_.apart) g[p_.dim] = along_bias;
+  }
+
+  // Along coef * g + l2 (x - mean).
+  void move_towards(float* row, const float* mean, const float* g, float coef) {
+    std::fill_n(drawn_, width_, 0.0f);
+    axpy(coef, g, drawn_, width_);
+    axpy(-step_.l2, mean, drawn_, width_);
+    const float square = whole_square(row, drawn_, 1, mean_square(drawn_));
+    optimise<kOptimiser>(row, width_, drawn_, 1, square, step_);
   }
 
   // A bias that is apart moves by adagrad, faster than the numbers of a vector: they grow by one
@@ -495,7 +514,7 @@ class Learner {
   Step step_;
   const size_t width_;
   Scratch& s_;
-  float *const c_, *const gathered_, *const own_;
+  float *const c_, *const gathered_, *const own_, *const drawn_;
 };
 
 template <class Access, Optimiser kOptimiser>

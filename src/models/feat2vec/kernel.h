@@ -65,6 +65,7 @@ struct Problem {
   uint32_t target = kNoRow;          // the group of a head: no context of anything
   bool apart = false;                // a bias has a sum of squares of its own, behind its row's
   std::vector<float> target_values;  // by entity of the target, standardised
+  Matrix means;                      // by row: where l2 draws it; empty: to 0
 };
 
 // The few parameters that are no rows: pair weights (groups x groups), then an intercept for each

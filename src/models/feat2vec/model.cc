@@ -57,6 +57,7 @@ void Feat2Vec::reopen() {
   if (target() != Encoding::npos && encoding_.groups[target()].numeric()) {
     config_.loss = used_.loss;
     config_.l2 = used_.l2;
+    config_.choices = used_.choices;
   }
 }
 
@@ -92,6 +93,8 @@ void Feat2Vec::initialise(uint64_t seed) {
   const std::vector<float> pairs = first_pairs(encoding_);
   Dense dense{nullptr, n, units_};
   dense_.assign(2 * dense.size(), 0);
+  effects_ = Matrix();
+  fitted_ = 0;
   std::ranges::copy(pairs, dense_.begin());
 }
 
@@ -121,6 +124,7 @@ void Feat2Vec::check_goes_on(const Table& table) const {
   if (loss_is_open(config_, table.encoding())) {
     said.loss = used_.loss;
     said.l2 = used_.l2;
+    said.choices = used_.choices;
   }
   Config taken = used_, wanted = resolved(said, table.encoding(), table.rows());
   const Section sections[] = {{"feat2vec", taken}, {"feat2vec", wanted}};

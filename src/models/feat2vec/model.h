@@ -117,6 +117,9 @@ class Feat2Vec final : public Learns<Table>,
   std::string target_yes_;          // of a target of two values: the one that counts as 1
   std::vector<Matrix> maps_;        // by space; empty for one that has no names
   uint64_t steps_ = 0, pairs_ = 0;  // pairs: of a row and a noise value
+  // With choices: B, and before how many epochs of the run it was fitted.
+  Matrix effects_;
+  uint64_t fitted_ = 0;
   // Rows that came from an earlier run: a restart must not reset them.
   std::vector<uint8_t> learned_;
   bool continued_ = false;  // whether there are such rows

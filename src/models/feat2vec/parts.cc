@@ -77,6 +77,7 @@ bool fits_target(const Config& used, const Encoding& encoding) {
 
 void Feat2Vec::visit(Parts& parts) {
   parts.settings("used", {"feat2vec", used_});
+  if (parts.loading() && used_.dim) used_.choices = used_.choices.value_or(false);  // of 0.2
   const bool known = used_.dim && used_.biases && used_.optimiser && used_.loss;
   parts.check(known, "its settings lack one that was used");
   visit_encoding(parts, encoding_);
@@ -111,6 +112,8 @@ void Feat2Vec::visit(Parts& parts) {
   for (size_t s = 0; s < maps_.size(); ++s) {
     parts.matrix(fmt::format("map.{}", s), maps_[s], dim() + biases(), dim() + 2, Use::kOptional);
   }
+  parts.number("choices.fitted", fitted_, Use::kRun);
+  parts.matrix("choices.effects", effects_, Parts::kAny, dim() + biases() + 1, Use::kRun);
   if (parts.loading()) learned_.assign(theta_.rows(), 0);
 }
 

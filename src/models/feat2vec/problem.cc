@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "models/feat2vec/choices.h"
 
 namespace kith::feat2vec {
 namespace {
@@ -159,8 +160,10 @@ Config resolved(const Config& config, const Encoding& encoding, uint64_t rows) {
   usual(out.intercepts, paper ? Intercepts::kOne : Intercepts::kGroup);
   usual(out.biases, !paper);
   usual(out.optimiser, paper ? Optimiser::kAdaGrad : Optimiser::kRowAdaGrad);
-  usual(out.lr, keeps_going(*out.optimiser) ? 0.01 : at.lr);
   usual(out.l2, at.l2);
+  usual(out.choices, false);
+  const double lr = *out.choices && task == Task::kNumber ? kLrOfChoices : at.lr;
+  usual(out.lr, keeps_going(*out.optimiser) ? 0.01 : lr);
   if (out.mix > 0 && out.target.empty()) {
     throw fault(ErrorKind::kUsage,
                 "--mix divides the training between a target and the other columns; name the "
@@ -172,10 +175,9 @@ Config resolved(const Config& config, const Encoding& encoding, uint64_t rows) {
                                                   : Loss::kSoftmax);
   if (is_head(*out.loss)) {
     if (out.target.empty()) {
-      throw fault(
-          ErrorKind::kUsage,
-          "--loss {} compares a score with the value of a target; name its column with --target",
-          detail::show(*out.loss));
+      throw fault(ErrorKind::kUsage,
+                  "--loss {} compares a score with the value of a --target; name its column",
+                  detail::show(*out.loss));
     }
     if (config.biases == false) {
       throw fault(ErrorKind::kUsage,
@@ -184,6 +186,7 @@ Config resolved(const Config& config, const Encoding& encoding, uint64_t rows) {
     }
     out.biases = true;
   }
+  check_choices(out);
   if (*out.dim == 0 && !*out.biases) {
     throw fault(ErrorKind::kUsage, "--dim 0 leaves nothing to learn without --biases");
   }
@@ -291,7 +294,6 @@ Problem make_problem(const Table& table, const Config& config) {
   }
   const size_t target = config.target.empty() ? Encoding::npos : encoding.group(config.target);
   const bool head = is_head(*config.loss);
-
   p.unit_of.assign(n, kNoRow);
   for (std::vector<uint32_t>& groups : units_of(encoding, config)) {
     for (const uint32_t g : groups) p.unit_of[g] = static_cast<uint32_t>(p.units.size());
@@ -379,7 +381,7 @@ bool draw(const Problem& p, const uint32_t* row, uint64_t index, Rng& rng, Examp
   return true;
 }
 
-Scratch::Scratch(const Problem& p) : phi(p.groups, p.width), sums(3, p.width), present(p.groups) {
+Scratch::Scratch(const Problem& p) : phi(p.groups, p.width), sums(4, p.width), present(p.groups) {
   size_t members = 1, values = static_cast<size_t>(p.negatives) + 1;
   for (const Unit& unit : p.units) {
     members = std::max(members, unit.groups.size());

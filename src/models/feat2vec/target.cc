@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "data/table/cells.h"
+#include "models/feat2vec/choices.h"
 #include "models/feat2vec/model.h"
 #include "models/feat2vec/problem.h"
 
@@ -227,10 +228,16 @@ void Feat2Vec::choose_settings(const Table& table, const Job& job) {
   if (!loss_is_open(config_, encoding_)) return;
   std::vector<Config> others(1, config_);
   others[0].loss = Loss::kSoftmax;
+  others[0].choices.reset();  // which are of a score
   if (!config_.l2) {
     others.push_back(config_);
     others[1].loss = used_.loss;
     others[1].l2 = *used_.l2 / kMilder;
+  }
+  if (!config_.choices && *used_.l2 > 0 && !columns_of_choices(table, config_).empty()) {
+    others.push_back(config_);
+    others.back().loss = used_.loss;
+    others.back().choices = true;
   }
   // Nothing changes before all is known: whoever is cancelled on the way begins here again.
   std::optional<Feat2Vec> best;

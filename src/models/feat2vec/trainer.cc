@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "models/feat2vec/choices.h"
 #include "models/feat2vec/model.h"
 #include "models/feat2vec/problem.h"
 #include "train/overlay.h"
@@ -42,6 +43,7 @@ class RowTrainer final : public Trainer {
         block_(block_size(all_, in_rounds_)),
         blocks_((all_ + block_ - 1) / block_) {
     m_.scale_target(table, problem_);
+    if (*m_.used_.choices) take_choices();
     const size_t workers = in_rounds_ ? Rounds::kBlocks : at_once();
     for (size_t i = 0; i < workers; ++i) {
       scratch_.emplace_back(problem_);
@@ -58,6 +60,7 @@ class RowTrainer final : public Trainer {
   }
 
   Learned learn(const Blocks& blocks, const Rate& rate, LossSum& sum) override {
+    if (choices_) ask_company(blocks.epoch);
     problem_.l2 = static_cast<float>(*m_.used_.l2 * noise_left(blocks.epoch));
     const Shuffle order(all_, job_.seed * 0x9e3779b97f4a7c15 + blocks.epoch);
     return {in_rounds_ ? learn_in_rounds(order, blocks, rate, sum)
@@ -99,6 +102,32 @@ class RowTrainer final : public Trainer {
                         : epoch < held_out.size() ? held_out[epoch]
                                                   : held_out.back();
     return std::min(1.0, 2 * loss);
+  }
+
+  void take_choices() {
+    const std::vector<uint32_t> columns = columns_of_choices(table_, m_.used_);
+    if (columns.empty()) {
+      throw fault(ErrorKind::kInput,
+                  "--choices wants two columns of categories with {} values or more besides the "
+                  "target; leave it out",
+                  kValuesOfChoices);
+    }
+    choices_.emplace(table_, columns, all_);
+    if (m_.fitted_ > 0 && m_.effects_.rows() != choices_->features()) {
+      throw fault(ErrorKind::kInput,
+                  "the checkpoint is of other values than the table has; resume with the same");
+    }
+  }
+
+  // Once an epoch, before it: where it draws vectors to.
+  void ask_company(uint64_t epoch) {
+    if (m_.fitted_ != epoch + 1) {
+      choices_->fit(m_.theta_, m_.dim() + m_.biases(), job_.context(), m_.effects_);
+      m_.fitted_ = epoch + 1;
+    } else if (problem_.means.rows() > 0) {
+      return;
+    }
+    problem_.means = choices_->means(m_.effects_, m_.theta_.rows(), problem_.width, job_.context());
   }
 
   // Block `b` of an epoch, `number` over all of them.
@@ -188,7 +217,8 @@ class RowTrainer final : public Trainer {
   const bool in_rounds_;           // else block by block: by one thread, or lock-free
   const uint64_t all_;             // rows of a run: in the second the held-out ones follow
   const uint64_t block_, blocks_;  // rows in a block; blocks in an epoch
-  std::vector<Scratch> scratch_;   // one per thread, or per block of a round
+  std::optional<Choices> choices_;
+  std::vector<Scratch> scratch_;  // one per thread, or per block of a round
   std::vector<std::vector<uint64_t>> rows_;
   std::vector<std::vector<float>> dense_;
   std::optional<Rounds> rounds_;
@@ -276,6 +306,9 @@ uint64_t Feat2Vec::memory(const Table& table, const Job& job) const {
   // What a map is fitted to, and two systems with as many rows as it has examples or inputs.
   bytes += (2 * fit * width + 2 * std::min(fit, width) * std::min(fit, width)) * sizeof(double);
   const bool in_rounds = job.deterministic && adds_up(*used.optimiser);
+  if (*used.choices || (loss_is_open(config_, table.encoding()) && config_.choices != false)) {
+    bytes += Choices::memory(table, config_, width);
+  }
   if (!used.target.empty()) {  // all its values: in the buffers of each worker, and to calibrate
     const Group& group = table.encoding().groups[table.encoding().group(used.target)];
     const uint64_t values = table.encoding().spaces[group.space].names.size();
