@@ -15,7 +15,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr size_t kLongestMark = 4;  // bytes of that of UTF-32
+constexpr size_t kLongestMark = 4;     // bytes of that of UTF-32
+constexpr size_t kLookedAt = 1 << 12;  // bytes of UTF-16 without a mark
 constexpr char kNoCharacter = '\xFF';
 
 // Bytes 0x80 to 0x9f. Five have no character and stay what they are in Latin-1, as in browsers.
@@ -50,11 +51,13 @@ class Utf8Source final : public ByteSource {
   double share() const override { return source_->share(); }
 
  private:
-  // Looks at the first bytes.
+  // Looks at the first bytes: always as many, or what is said of a text would depend on the pieces
+  // that it comes in.
   void begin() {
+    const size_t looked_at = encoding_ == TextEncoding::kUtf16 ? kLookedAt : kLongestMark;
     rest_ = view(source_->next());
-    if (rest_.size() < kLongestMark) {
-      for (start_ = rest_; start_.size() < kLongestMark; start_ += rest_) {
+    if (rest_.size() < looked_at) {
+      for (start_ = rest_; start_.size() < looked_at; start_ += rest_) {
         if ((rest_ = view(source_->next())).empty()) break;
       }
       rest_ = start_;
@@ -67,7 +70,7 @@ class Utf8Source final : public ByteSource {
           "iconv -f UTF-32 -t UTF-8",
           where_ == "-" ? "standard input" : where_);
     }
-    if (encoding_ == TextEncoding::kUtf16) big_ = is_big_endian(rest_);
+    if (encoding_ == TextEncoding::kUtf16) big_ = is_big_endian(rest_.substr(0, looked_at));
     if (rest_.starts_with("\xEF\xBB\xBF")) {
       rest_.remove_prefix(3);
       encoding_ = TextEncoding::kUtf8;

@@ -29,7 +29,7 @@ class Pieces final : public ByteSource {
 // The same in pieces of any size.
 std::string read_as(TextEncoding encoding, std::string_view bytes) {
   std::string first;
-  for (const size_t size : {1, 2, 3, 4, 5, 1000}) {
+  for (const size_t size : {1, 2, 3, 4, 5, 1000, 5000}) {
     const auto source = as_utf8(std::make_unique<Pieces>(bytes, size), encoding, "text");
     std::string out;
     for (auto piece = source->next(); !piece.empty(); piece = source->next()) {
@@ -76,6 +76,20 @@ TEST(TextSource, AByteOrderMarkIsSkippedAndDecides) {
     EXPECT_EQ(read_as(encoding, "\xFF\xFE"), "");
   }
   EXPECT_EQ(read_as(kUtf8, "\xEF\xBB"), "\xEF\xBB");
+}
+
+// Letters without a zero first, so that the first bytes alone say nothing; and no more than the
+// first 4,096 bytes count.
+TEST(TextSource, TheOrderOfBytesIsGuessedFromTheSameBytesInPiecesOfAnySize) {
+  const std::u16string greek(20, u'\u03B1'), far(2000, u'\u03B1');
+  for (const bool big : {false, true}) {
+    const std::string letters = read_as(kUtf16, utf16(greek + u" a\n", big));
+    EXPECT_TRUE(letters.ends_with("\xCE\xB1 a\n")) << big;
+    EXPECT_TRUE(read_as(kUtf16, utf16(far + u" a\n", big)).ends_with("\xCE\xB1 a\n")) << big;
+  }
+  const std::string swapped =
+      read_as(kUtf16, utf16(far + std::u16string(60, u'\u03B1') + u"a", true));
+  EXPECT_TRUE(swapped.ends_with("\xE6\x84\x80")) << "a sign beyond them: little-endian, as without";
 }
 
 TEST(TextSource, WhatIsNoCharacterBecomesABadByteEach) {
