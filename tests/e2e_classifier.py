@@ -200,6 +200,29 @@ class Classifier(kith.TestCase):
         words = kith.train_quick(self)
         self.refused("predict", words, "hill1", code=kith.BAD_USAGE, says="classify texts")
 
+    def test_compress(self):
+        many = "".join(f"{line} n{k}\n" for k, line in
+                       enumerate(kith.labelled_topics(2000).splitlines()))
+        self.train("--dim", 32, source=self.write("many.txt", many))
+        small = self.path("small.kith")
+        for flags in ([], ["--norms"], ["--width", 4, "--threads", 2]):
+            told = self.ok("compress", self.model, "-o", small, *flags)
+            self.assertRegex(told.err, r"input: .* vectors of length 32; .* % of their squared")
+            self.assertIn("output: 2 vectors of length 32, too few to gain by it", told.err)
+            self.assertLess(small.stat().st_size, self.model.stat().st_size / 2)
+            accuracy = self.ok("eval", small, self.texts, "--json").json["accuracy"]
+            self.assertGreater(accuracy, 0.98)
+        self.ok("compress", self.model, "-o", self.path("same.kith"), *flags[:2], "--threads", 1)
+        self.assertEqual(self.bits(small), self.bits(self.path("same.kith")))
+        self.assertIn("compressed", self.ok("info", small).out)
+        self.ok("near", small, "hill1")
+        data = bytearray(small.read_bytes())
+        data[-1] ^= 1
+        self.write("bad.kith", bytes(data))
+        self.refused("predict", self.path("bad.kith"), "hill1", says="damaged")
+        self.refused("compress", small, "-o", self.path("x.kith"), code=kith.BAD_USAGE,
+                     says="compressed already")
+
     def test_far_too_large_a_rate_is_told(self):
         told = kith.run("train", "classifier", self.texts, "-o", self.model, *SMALL, "--optimiser",
                         "sgd", "--lr", 1000)
