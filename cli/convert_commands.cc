@@ -80,7 +80,8 @@ const Command kExport{
     {"kith export words.kith --to word2vec-bin -o words.bin",
      "kith export words.kith --to npy -o words.npy",
      "kith export words.kith --to glove -o - | gzip > words.txt.gz"},
-    "npy writes FILE and FILE.names.txt, fasttext-bin a whole model of words. If a model has names "
+    "npy writes FILE and FILE.names.txt, fasttext-bin a whole model of words or labels. If a model "
+    "has names "
     "of several kinds, they are written "
     "as column=value.",
     groups_for<ExportOptions>,
@@ -94,7 +95,7 @@ const Command kImport{
     {"kith import GoogleNews-vectors-negative300.bin.gz -o news.kith",
      "kith import glove.6B.100d.txt -o glove.kith", "kith import cc.en.300.bin.gz -o english.kith"},
     "The format is recognised by the content: word2vec binary or text, GloVe, fastText models "
-    "(.bin), NumPy, CSV, safetensors; plain, gzip, zstd, xz or bzip2.",
+    "(.bin, .ftz), NumPy, CSV, safetensors; plain, gzip, zstd, xz or bzip2.",
     groups_for<ImportOptions, Quiet>,
     run_import,
 };

@@ -52,7 +52,7 @@ int run_info(Args args) {
   for (const auto& [key, value] : model.metadata()) {
     const bool of_data = key.starts_with("corpus.") || key.starts_with("table.") ||
                          key.starts_with("source.") || key.starts_with("imported.");
-    if (of_data || key == "version") rows.push_back({key, printable(value)});
+    if (of_data || key == "version" || key == "compressed") rows.push_back({key, printable(value)});
   }
   std::error_code none;
   const auto size = std::filesystem::file_size(model.path(), none);

@@ -103,7 +103,7 @@ const Command kTune{
     "tune",
     "[MODEL] FILE...",
     "search for the settings of a model with the best held-out score",
-    {"kith tune mf ratings.dat", "kith tune als ratings.csv --budget 300 -o films.kith",
+    {"kith tune mf ratings.dat", "kith tune classifier news.txt --budget 300 -o news.kith",
      "kith tune word2vec corpus.txt --search lr --trials 8"},
     "Takes the options of train. The first run uses the settings as given, the next are spread "
     "evenly over the ranges, then they gather around the best. The same seed gives the same runs; "

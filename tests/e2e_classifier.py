@@ -200,6 +200,29 @@ class Classifier(kith.TestCase):
         words = kith.train_quick(self)
         self.refused("predict", words, "hill1", code=kith.BAD_USAGE, says="classify texts")
 
+    def test_compress(self):
+        many = "".join(f"{line} n{k}\n" for k, line in
+                       enumerate(kith.labelled_topics(2000).splitlines()))
+        self.train("--dim", 32, source=self.write("many.txt", many))
+        small = self.path("small.kith")
+        for flags in ([], ["--norms"], ["--width", 4, "--threads", 2]):
+            told = self.ok("compress", self.model, "-o", small, *flags)
+            self.assertRegex(told.err, r"input: .* vectors of length 32; .* % of their squared")
+            self.assertIn("output: 2 vectors of length 32, too few to gain by it", told.err)
+            self.assertLess(small.stat().st_size, self.model.stat().st_size / 2)
+            accuracy = self.ok("eval", small, self.texts, "--json").json["accuracy"]
+            self.assertGreater(accuracy, 0.98)
+        self.ok("compress", self.model, "-o", self.path("same.kith"), *flags[:2], "--threads", 1)
+        self.assertEqual(self.bits(small), self.bits(self.path("same.kith")))
+        self.assertIn("compressed", self.ok("info", small).out)
+        self.ok("near", small, "hill1")
+        data = bytearray(small.read_bytes())
+        data[-1] ^= 1
+        self.write("bad.kith", bytes(data))
+        self.refused("predict", self.path("bad.kith"), "hill1", says="damaged")
+        self.refused("compress", small, "-o", self.path("x.kith"), code=kith.BAD_USAGE,
+                     says="compressed already")
+
     def test_far_too_large_a_rate_is_told(self):
         told = kith.run("train", "classifier", self.texts, "-o", self.model, *SMALL, "--optimiser",
                         "sgd", "--lr", 1000)
@@ -221,6 +244,103 @@ class Classifier(kith.TestCase):
         self.train(source=train)
         ours = self.ok("eval", self.model, test, "--json").json["accuracy"]
         self.assertGreaterEqual(ours, theirs - 0.01)
+
+
+@unittest.skipUnless(shutil.which("fasttext"), "fasttext is not installed")
+class FromFastText(kith.TestCase):
+    """Models that fastText made, and models for it: the same labels and probabilities."""
+
+    def setUp(self):
+        super().setUp()
+        texts = kith.labelled_topics(400, seed=7).splitlines()
+        # Three labels, words that training has not seen, an umlaut, and two that are the same.
+        texts = [line.replace("__label__sea", "__label__lake") if k % 3 == 0 else line
+                 for k, line in enumerate(texts)]
+        self.train = self.write("train.txt", "\n".join(texts[:300]) + "\n")
+        asked = [line.split(" ", 1)[1] + new for line, new in
+                 zip(texts[300:], [" never gr\u00fcn", "", " hill1 hill1", " x"] * 25)]
+        self.asked = self.write("asked.txt", "\n".join(asked) + "\n")
+        self.model = self.path("m.kith")
+
+    def fasttext(self, *args):
+        return subprocess.run(["fasttext", *map(str, args)], check=True, capture_output=True,
+                              text=True).stdout
+
+    def supervised(self, *flags):
+        self.fasttext("supervised", "-input", self.train, "-output", self.path("ft"), "-dim", 10,
+                      "-epoch", 5, "-lr", 0.3, "-bucket", 5000, "-thread", 10, *flags)
+        return self.path("ft.bin")
+
+    def theirs(self, model):
+        """By text: labels and probabilities as fastText tells them, which adds 1e-5 to them."""
+        out = []
+        for line in self.fasttext("predict-prob", model, self.asked, 3).splitlines():
+            words = line.split()
+            out.append({l.removeprefix("__label__"): float(p)
+                        for l, p in zip(words[::2], words[1::2])})
+        return out
+
+    def ours(self, model):
+        self.ok("predict", model, self.asked, "--top", 3, "-o", self.path("told.jsonl"))
+        lines = self.path("told.jsonl").read_text(encoding="utf-8").splitlines()
+        return [{p["id"]: p["probability"] for p in json.loads(line)["predictions"]}
+                for line in lines]
+
+    def assert_same(self, ours, theirs, tolerance):
+        self.assertEqual(len(ours), len(theirs))
+        for a, b in zip(ours, theirs):
+            self.assertEqual(sorted(a), sorted(b))
+            for label, p in b.items():
+                self.assertAlmostEqual(a[label], p, delta=tolerance)
+            first, second = sorted(b.values())[:-3:-1]
+            if first - second > 2 * tolerance:
+                self.assertEqual(max(a, key=a.get), max(b, key=b.get))
+
+    def test_import(self):
+        # fastText looks sigma up in a table with steps of 1/32: .008 off at worst. Its logarithms
+        # have 1e-5 added, at each node of a tree.
+        for loss, tolerance in (("softmax", 3e-5), ("ova", 9e-3), ("ns", 9e-3), ("hs", 1e-4)):
+            for flags in (["-wordNgrams", 2], ["-minn", 2, "-maxn", 4], ["-wordNgrams", 3, "-minn",
+                                                                         3, "-maxn", 5]):
+                model = self.supervised("-loss", loss, *flags)
+                told = self.ok("import", model, "-o", self.model)
+                self.assertIn("read as fasttext-bin", told.err)
+                self.assert_same(self.ours(self.model), self.theirs(model), tolerance)
+        facts = self.ok("info", self.model, "--json").json
+        self.assertEqual((facts["model"], facts["facts"]["labels"]), ("classifier", 3))
+        self.ok("near", self.model, "hill1")
+        self.assertGreater(self.ok("eval", self.model, self.train, "--json").json["accuracy"], 0.6)
+
+    def test_import_quantised(self):
+        self.supervised("-wordNgrams", 2, "-minn", 2, "-maxn", 3)
+        for flags in ([], ["-qnorm", "-cutoff", 400], ["-dsub", 3]):
+            self.fasttext("quantize", "-input", self.train, "-output", self.path("ft"), "-thread",
+                          10, *flags)
+            self.ok("import", self.path("ft.ftz"), "-o", self.model)
+            self.assert_same(self.ours(self.model), self.theirs(self.path("ft.ftz")), 3e-5)
+
+    def test_export(self):
+        for loss in ("softmax", "one-vs-all"):
+            self.ok("train", "classifier", self.train, "-o", self.model, *SMALL, "--word-ngrams", 1,
+                    "--loss", loss)
+            self.ok("export", self.model, "--to", "fasttext-bin", "-o", self.path("own.bin"))
+            self.assert_same(self.ours(self.model), self.theirs(self.path("own.bin")),
+                             3e-5 if loss == "softmax" else 9e-3)
+
+    def test_there_and_back(self):
+        for loss in ("softmax", "hs"):
+            model = self.supervised("-wordNgrams", 2, "-minn", 2, "-maxn", 3, "-loss", loss)
+            self.ok("import", model, "-o", self.model)
+            self.ok("export", self.model, "--to", "fasttext-bin", "-o", self.path("again.bin"))
+            self.assertEqual(self.theirs(self.path("again.bin")), self.theirs(model))
+
+    def test_what_fasttext_would_answer_otherwise_is_not_written(self):
+        self.ok("train", "classifier", self.train, "-o", self.model, *SMALL)
+        self.refused("export", self.model, "--to", "fasttext-bin", "-o", self.path("no.bin"),
+                     code=kith.BAD_USAGE, says="--word-ngrams 1")
+        self.assertFalse(self.path("no.bin").exists())
+        self.ok("export", self.model, "--to", "fasttext-bin", "--vectors", "input", "-o",
+                self.path("vectors.bin"))
 
 
 if __name__ == "__main__":

@@ -188,13 +188,13 @@ class Help(kith.TestCase):
     def test_overview_names_every_command(self):
         out = self.ok("help").out
         for command in ("train", "near", "analogy", "similarity", "odd", "eval", "export", "import",
-                        "info", "models", "demo"):
+                        "compress", "info", "models", "demo"):
             self.assertIn(command, out)
         self.assertLessEqual(len(out.splitlines()), 40, "help fits a screen")
 
     def test_each_command_shows_three_examples(self):
         for command in ("train", "near", "analogy", "similarity", "odd", "eval", "export", "import",
-                        "info", "models", "demo"):
+                        "compress", "info", "models", "demo"):
             out = self.ok(command, "--help").out
             examples = out[out.index("Examples"):].split("\n\n")[0].splitlines()[1:]
             self.assertEqual(len(examples), 3, out)

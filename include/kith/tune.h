@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Settings by search: many short runs on the same data, judged by the held-out score. The runs are
-// a function of the seed and of each other's scores alone; the budget only says how many there are.
+// a function of the seed and of each other's scores alone, whatever the threads (all are
+// deterministic); the budget only says how many there are.
 
 #include <cstdint>
 #include <optional>
@@ -34,7 +35,8 @@ struct TuneOptions {
 
 struct Trial {
   std::vector<std::string> values;  // of the settings that are searched, as a user would type them
-  std::optional<double> held_out;   // nothing if it diverged
+  // As training scores it; of labels the log loss of calibrated probabilities. None: it diverged.
+  std::optional<double> held_out;
   double seconds = 0;
 };
 struct Tuned {

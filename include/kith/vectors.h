@@ -17,8 +17,8 @@
 namespace kith KITH_VISIBLE {
 
 // Error(kInput) for a name that the format cannot hold; then nothing is written. "-" is standard
-// output. A model of words becomes a whole model of fastText in that format, unless a side is
-// given.
+// output. A model of words or of labels becomes a whole model of fastText in that format, unless a
+// side is given; Error(kUsage) if fastText could not give its answers.
 void export_vectors(const Model& model, const std::string& output, VectorFormat format,
                     const Context& context, std::optional<Side> side = {});
 
@@ -28,7 +28,8 @@ struct ImportReport {
   uint64_t duplicates = 0;    // names that stood there twice; the first was kept
   uint64_t invalid_utf8 = 0;  // names with bytes that are not UTF-8, which became U+FFFD
 };
-// A file of vectors becomes a model of the kind "vectors", a model of fastText one of "fasttext".
+// A file of vectors becomes a model of the kind "vectors", a model of fastText one of "fasttext",
+// or of "classifier" if it learned labels.
 ImportReport import_vectors(const std::string& path, const std::string& output,
                             const Context& context);
 

@@ -105,9 +105,8 @@ Report evaluate_labels(const Model::Impl& model, const std::vector<std::string>&
                        std::span<const Setting> reading, const Context& context,
                        Observer* observer) {
   const auto& asked = model.ask<Classifies>("eval");
-  const auto read =
-      read_for(*model.info->data, sources, reading,
-               KnownLabels{asked.words(), asked.labels(), asked.form()}, context, observer);
+  const KnownLabels known{asked.words(), asked.labels(), asked.form(), asked.numbering()};
+  const auto read = read_for(*model.info->data, sources, reading, known, context, observer);
   const auto& data = dynamic_cast<const Labelled&>(*read);
   const Documents& texts = data.train();
   LabelGuesses guesses(asked, data.labels().size());

@@ -101,7 +101,7 @@ const Matrix& Model::Impl::values(const CompletesRows& model, size_t group) cons
 
 std::map<std::string, std::string> Model::Impl::kept_metadata() const {
   std::map<std::string, std::string> out = metadata;
-  for (const char* own : {"format", "version", "model", "checksum"}) out.erase(own);
+  for (const char* own : {"format", "version", "model", "checksum", "compressed"}) out.erase(own);
   return out;
 }
 

@@ -11,12 +11,19 @@
 namespace kith {
 
 TextAsker::TextAsker(const Classifies& model, std::string name)
-    : model_(model), text_(model.form().options, std::move(name)), likely_(model.labels().size()) {}
+    : model_(model),
+      numbering_(model.numbering()),
+      text_(model.form().options, std::move(name)),
+      likely_(model.labels().size()) {}
 
 Prediction TextAsker::predict(std::string_view text, size_t top, double threshold) {
   Prediction out;
   out.target = "label";
-  text_.find(text, model_.words(), words_);
+  if (numbering_) {
+    text_.find(text, numbering_, words_);
+  } else {
+    text_.find(text, model_.words(), words_);
+  }
   out.known_text = model_.classify(words_, likely_);
   for (const Ranked& r : best_of(likely_, top)) {
     if (r.score < threshold) break;

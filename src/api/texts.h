@@ -23,6 +23,7 @@ class TextAsker {
 
  private:
   const Classifies& model_;
+  NumberWords numbering_;
   TextWords text_;
   std::vector<uint32_t> words_;
   std::vector<float> likely_;

@@ -11,7 +11,10 @@
 #include "core/error.h"
 #include "core/job.h"
 #include "core/rng.h"
+#include "data/labelled/labelled.h"
 #include "data/table/cells.h"
+#include "eval/calibrated_loss.h"
+#include "models/capabilities.h"
 
 namespace kith {
 namespace {
@@ -100,6 +103,24 @@ double place_of(const FieldInfo& f, const std::string& text) {
                     1.0);
 }
 
+// Of models that classify, and settings should not be chosen by how sure of themselves they are:
+// see CalibratedLoss. Nothing of others, which are judged by the score of their training.
+std::optional<double> loss_of_labels(const ModelBase& model, const Dataset& data) {
+  constexpr size_t kNumbers = size_t{1} << 19;  // probabilities, so that judging takes no time
+  const auto* const asked = dynamic_cast<const Classifies*>(&model);
+  const auto* const texts = dynamic_cast<const Labelled*>(&data);
+  if (!asked || !texts || texts->held_out().size() == 0) return std::nullopt;
+  const Documents& held_out = texts->held_out();
+  std::vector<float> likely(asked->labels().size());
+  eval::CalibratedLoss out(likely.size(), asked->exclusive());
+  const size_t step = 1 + held_out.size() * likely.size() / kNumbers;
+  for (size_t i = 0; i < held_out.size(); i += step) {
+    asked->classify(held_out.words_of(i), likely);
+    out.add(likely, held_out.labels_of(i));
+  }
+  return out.best();
+}
+
 class Tuner {
  public:
   Tuner(Plan::Impl& plan, Dataset& data, std::vector<FieldInfo> fields, Job& job)
@@ -143,7 +164,10 @@ class Tuner {
       if (p.held_out) held_out = p.held_out;
     };
     try {
-      if (model->fit(data_, job_, false)) trial.held_out = held_out;
+      if (model->fit(data_, job_, false)) {
+        const auto of_labels = loss_of_labels(*model, data_);
+        trial.held_out = of_labels ? of_labels : held_out;
+      }
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kDiverged && e.kind() != ErrorKind::kCancelled) throw;
     }
@@ -210,7 +234,7 @@ Tuned tune(Plan planned, const TuneOptions& options, Context& context, Observer*
   }
   Job job(context);
   job.seed = static_cast<uint64_t>(plan.run.seed);
-  job.deterministic = plan.run.deterministic;
+  job.deterministic = true;  // so that the runs do not depend on which thread was first
   Tuned out;
   out.model = plan.info->name;
   for (const FieldInfo& f : fields) out.names.emplace_back(f.name);

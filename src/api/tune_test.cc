@@ -55,6 +55,33 @@ TEST(Tune, TheFirstRunIsThatOfTheSettingsAsGiven) {
   EXPECT_EQ(found.trials[0].held_out, alone.held_out);
 }
 
+TrainRequest labels() {
+  return request("classifier", labelled_file(), shared_folder().path() + "/tuned.kith",
+                 {whole("dim", 8), whole("epochs", 3)});
+}
+
+// Whatever the number of threads, which race where nobody asks for the same bits.
+TEST(Tune, LabelsAreTunedTheSameByAnyThreads) {
+  const Tuned one = tuned({.trials = 8}, labels());
+  EXPECT_EQ(one.names, (Strings{"dim", "word-ngrams", "epochs", "lr"}));
+  std::set<Strings> settings;
+  for (const Trial& trial : one.trials) settings.insert(trial.values);
+  EXPECT_EQ(settings.size(), 8u);
+  expect_same(one, tuned({.trials = 8}, labels(), 2));
+}
+
+// Not by how sure of themselves they are: the loss is that of the best power of what they say.
+TEST(Tune, LabelsAreJudgedAsIfTheyWereCalibrated) {
+  const Tuned found = tuned({.trials = 1}, labels());
+  const TestFolder folder;
+  TrainRequest same = labels();
+  same.options.output = folder.path() + "/a.kith";
+  same.settings = same.settings + Settings{number("holdout", 0.2)};
+  const Trained alone = train_now(same);
+  ASSERT_TRUE(found.trials[0].held_out && alone.held_out);
+  EXPECT_LT(*found.trials[0].held_out, 0.9 * *alone.held_out);
+}
+
 TEST(Tune, TheSameSeedGivesTheSameRuns) {
   const Tuned one = tuned({.trials = 6});
   expect_same(one, tuned({.trials = 6}));

@@ -99,8 +99,9 @@ ImportReport import_vectors(const std::string& path, const std::string& output,
     auto& file = std::get<FastTextFile>(read);
     out.rows = file.words.size();
     out.dim = static_cast<uint64_t>(file.dim);
-    kind = "fasttext";
-    model = model_of(std::move(file), path);
+    const bool labelled = file.kind == FastTextHeader::Kind::kSupervised;
+    kind = labelled ? "classifier" : "fasttext";
+    model = labelled ? classifier_of(std::move(file), path) : model_of(std::move(file));
   }
   save_model(*model, kind, output, false, {{"imported.format", out.format}});
   return out;

@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "io/archive_header.h"
+#include "io/quantised.h"
 #include "io/utf8.h"
 #include "kith/text.h"
 
@@ -240,6 +241,9 @@ Archive Archive::from_bytes(std::span<const char> bytes, std::string where, bool
     t.row_stride = t.row_bytes;
     archive.tensors_.emplace(name, std::move(t));
   }
+  if (archive.metadata_.contains("compressed")) {
+    announce_quantised(archive.tensors_, archive.where_);
+  }
   return archive;
 }
 
@@ -287,6 +291,7 @@ size_t Archive::bytes_of(const std::string& name) const {
 
 Matrix Archive::matrix(const std::string& name) const {
   const Tensor& t = matrix_at(name);
+  if (!t.data) return decode_quantised(*this, name);
   Matrix m(t.shape[0], t.shape[1]);
   for (size_t r = 0; r < m.rows(); ++r) {
     std::memcpy(m.row(r).data(), t.data + r * t.row_stride, t.row_bytes);
@@ -312,7 +317,7 @@ Names Archive::names(const std::string& name) const {
 Matrix Archive::borrowed_matrix(const std::string& name) const {
   const Tensor& t = matrix_at(name);
   const bool aligned = reinterpret_cast<uintptr_t>(t.data) % alignof(float) == 0;
-  if (!file_ || !aligned || t.shape[0] == 0) return matrix(name);
+  if (!file_ || !t.data || !aligned || t.shape[0] == 0) return matrix(name);
   return Matrix::borrowed(reinterpret_cast<const float*>(t.data), t.shape[0], t.shape[1], file_);
 }
 

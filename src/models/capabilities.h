@@ -109,6 +109,8 @@ struct Classifies {
   // Whether the probabilities of a text are those of one label, and sum to 1; or each is that of
   // its label alone.
   virtual bool exclusive() const = 0;
+  // How the words of a text get their numbers, where that is not by words().
+  virtual NumberWords numbering() const { return {}; }
   // The probability of each label for a text of these words, by number or kUnknownWord. A text
   // without a word that it knows gets the share that each label has of all texts; false then.
   virtual bool classify(std::span<const uint32_t> words, std::span<float> out) const = 0;

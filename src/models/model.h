@@ -174,8 +174,10 @@ std::unique_ptr<ModelBase> clone(const ModelBase& model, std::string_view name);
 
 // Vectors that another tool made, as a model of the kind "vectors".
 std::unique_ptr<ModelBase> model_of(NamedVectors vectors);
-// What fastText learned, as a model of the kind "fasttext". Error(kInput) if it is of labelled
-// text.
-std::unique_ptr<ModelBase> model_of(FastTextFile file, const std::string& path);
+// What fastText learned of words, as a model of the kind "fasttext".
+std::unique_ptr<ModelBase> model_of(FastTextFile file);
+// What it learned of labelled texts, as one of the kind "classifier". Error(kInput), with the file,
+// if it has fewer than two labels, or more than a classifier takes.
+std::unique_ptr<ModelBase> classifier_of(FastTextFile file, const std::string& path);
 
 }  // namespace kith

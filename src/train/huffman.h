@@ -12,7 +12,10 @@ namespace kith {
 class Tree {
  public:
   Tree() = default;
-  explicit Tree(std::span<const uint64_t> counts);  // by label; at least two
+  // Which of equally frequent ones are joined first: the lower numbers, or as fastText's buildTree
+  // does, which also takes the labels from the last to the first, whatever their counts are.
+  enum class Rule { kOwn, kFastText };
+  explicit Tree(std::span<const uint64_t> counts, Rule rule = Rule::kOwn);  // at least two labels
 
   struct Step {
     uint32_t node;  // inner nodes are numbered from 0
@@ -33,6 +36,9 @@ class Tree {
   };
   std::vector<Node> nodes_;  // the root last
   size_t longest_ = 0;
+
+  void join(std::span<const uint64_t> counts);
+  void join_as_fasttext(std::span<const uint64_t> counts);
 };
 
 }  // namespace kith

@@ -112,6 +112,8 @@ COMMANDS = {
                     "--epochs", 2],
     **{f"export, {f}": ["export", "words.kith", "--to", f, "-o", "out.npy"]
        for f in ("word2vec-bin", "glove", "fasttext-bin", "npy", "csv", "safetensors")},
+    "compress": ["compress", "words.kith", *SAVED, "--quiet"],
+    "compress, labels": ["compress", "labels.kith", *SAVED, "--norms", "--threads", 2, "--quiet"],
     "export, printed": ["export", "words.kith", "--to", "word2vec-text", "-o", "-"],
     **{f"import, {f}": ["import", f, *SAVED, "--quiet"]
        for f in ("vectors.bin", "vectors.txt", "vectors.npy", "vectors.safetensors",

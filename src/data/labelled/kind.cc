@@ -45,7 +45,7 @@ const DataKind& kind() {
       .to_save_memory =
           "keep fewer words with --max-vocab or a higher --min-count, or lower --dim, "
           "--word-ngrams or --buckets",
-      .holdout_to_tune = 0.1,
+      .holdout_to_tune = 0.2,
       .chosen_by = "label",
       .looks_like = [](const std::string& source) { return starts_with_label(source) ? 0.9 : 0.0; },
       .reader = []() -> std::unique_ptr<DataReader> { return std::make_unique<ReadLabelled>(); },

@@ -5,8 +5,10 @@
 // a word.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,9 +46,13 @@ struct LabelledForm {
   LabelColumns columns;
   LabelledOptions options;
 };
+// The numbers by which a model knows the words of a text.
+using NumberWords =
+    std::function<void(std::span<const std::string_view> words, std::vector<uint32_t>& out)>;
 struct KnownLabels {
   Names words, labels;
   LabelledForm form;
+  NumberWords numbering{};  // empty: where they stand among `words`
 };
 
 struct LabelledProfile {

@@ -149,7 +149,7 @@ void LabelledReader::hold_out(Labelled& data, std::optional<double> holdout) con
 
 void LabelledReader::find_texts(const std::vector<std::string>& sources,
                                 const LabelColumns& columns, Labelled& data, Documents& out,
-                                bool new_labels) {
+                                const KnownLabels* known) {
   const auto source = open(sources, columns);
   TextWords words(form_.options, name_of_sources(sources));
   LabelledText item;
@@ -159,7 +159,7 @@ void LabelledReader::find_texts(const std::vector<std::string>& sources,
     report(*source, ++texts);
     labels.clear();
     for (const std::string_view label : item.labels) {
-      if (new_labels) {
+      if (known) {
         labels.push_back(data.labels_.add(label));
       } else if (const auto at = data.labels_.find(label)) {
         labels.push_back(*at);
@@ -168,14 +168,18 @@ void LabelledReader::find_texts(const std::vector<std::string>& sources,
     unlabelled += item.labels.empty();
     unknown += labels.size() < item.labels.size();
     if (labels.empty()) continue;
-    words.find(item.text, data.vocabulary_.words, numbers);
+    if (known && known->numbering) {
+      words.find(item.text, known->numbering, numbers);
+    } else {
+      words.find(item.text, data.vocabulary_.words, numbers);
+    }
     out.add(numbers, labels, item.weight);
   }
   if (out.size() == 0) {
     throw fault(ErrorKind::kInput, "{}: no text has {}", name_of_sources(sources),
                 unknown ? "a label that the training data have" : "a label");
   }
-  if (new_labels) {
+  if (known) {
     data.profile_ = {.bytes = source->bytes(),
                      .texts = texts,
                      .tokens = words.counts().words,
@@ -212,7 +216,7 @@ Labelled LabelledReader::read(const std::vector<std::string>& sources,
     if (holdout && *holdout > 0) {
       throw fault(ErrorKind::kUsage, "--validation is given, so --holdout must be left out, or 0");
     }
-    find_texts({form_.options.validation}, form_.columns, out, out.held_out_, false);
+    find_texts({form_.options.validation}, form_.columns, out, out.held_out_, nullptr);
   } else {
     hold_out(out, holdout);
   }
@@ -229,7 +233,7 @@ Labelled LabelledReader::read_known(const std::vector<std::string>& sources,
   out.vocabulary_.words = known.words;
   out.vocabulary_.counts.assign(known.words.size(), 0);
   out.labels_ = known.labels;
-  find_texts(sources, columns, out, out.train_, true);
+  find_texts(sources, columns, out, out.train_, &known);
   return out;
 }
 

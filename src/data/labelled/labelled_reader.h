@@ -33,9 +33,9 @@ class LabelledReader {
                                     const LabelColumns& columns) const {
     return open_labelled(sources, columns, table_, true);
   }
-  // Texts by the words of a vocabulary.
+  // Texts by the words of a vocabulary; of a model, with labels that it lacks.
   void find_texts(const std::vector<std::string>& sources, const LabelColumns& columns,
-                  Labelled& data, Documents& out, bool new_labels);
+                  Labelled& data, Documents& out, const KnownLabels* known);
 
   LabelledForm form_;
   TableOptions table_;

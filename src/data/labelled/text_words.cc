@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "data/labelled/labelled.h"
 #include "io/nfc.h"
 
 namespace kith {
@@ -49,6 +48,17 @@ void TextWords::find(std::string_view text, const Names& vocabulary, std::vector
       }
     }
   });
+}
+
+void TextWords::find(std::string_view text, const NumberWords& numbering,
+                     std::vector<uint32_t>& out) {
+  std::vector<std::string> kept;  // words outlive the call that brings them
+  for_each(text, [&](std::span<const std::string_view> words) {
+    for (const std::string_view word : words) {
+      kept.push_back(nfc_ && !is_surely_nfc(word) ? nfc(word) : std::string(word));
+    }
+  });
+  numbering(std::vector<std::string_view>(kept.begin(), kept.end()), out);
 }
 
 }  // namespace kith

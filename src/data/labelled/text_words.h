@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/names.h"
+#include "data/labelled/labelled.h"
 #include "data/labelled/labelled_options.h"
 #include "data/text/tokenizer.h"
 
@@ -27,6 +28,8 @@ class TextWords {
   // The numbers of its words; kUnknownWord for those that are not known, once for several in a
   // row.
   void find(std::string_view text, const Names& vocabulary, std::vector<uint32_t>& out);
+  // Or those that somebody else gives to all of its words.
+  void find(std::string_view text, const NumberWords& numbering, std::vector<uint32_t>& out);
 
   const Tokenizer::Counts& counts() const { return tokenizer_->counts(); }
 

@@ -31,7 +31,8 @@ struct Config {
       field("dim", &Config::dim, "length of each vector").between(1, 4096).tuned(16, 200),
       field("word-ngrams", &Config::word_ngrams,
             "runs of up to this many words have vectors as well; 1: only words")
-          .between(1, 20),
+          .between(1, 20)
+          .tuned(1, 3),
       field("buckets", &Config::buckets,
             "runs of words share at most this many vectors, by their hash; only those that occur "
             "take memory")
@@ -42,7 +43,7 @@ struct Config {
       field("class-weights", &Config::class_weights,
             "how much texts of a label count: none, balanced (all labels the same), or a list: "
             "spam=5,ham=1"),
-      field("epochs", &Config::epochs, "passes over the texts").between(0, 10000),
+      field("epochs", &Config::epochs, "passes over the texts").between(0, 10000).tuned(5, 40),
       field("lr", &Config::lr, "first learning rate; falls linearly")
           .between(0, 1000)
           .tuned(0.1, 3)

@@ -41,7 +41,7 @@ Features::Features(uint32_t words, int longest, uint64_t buckets, std::span<cons
     : words_(words),
       longest_(static_cast<size_t>(longest)),
       buckets_(buckets),
-      runs_(longest > 1 ? buckets : 0) {
+      runs_(longest > 1 || !list.empty() ? buckets : 0) {
   for (const uint32_t bucket : list) runs_.add(bucket);
   runs_.count();
 }

@@ -24,6 +24,10 @@ void Classifier::visit(Parts& parts) {
     parts.check(classes_ >= 2, "it has fewer than two labels");
   }
   parts.number("runs", runs_);
+  parts.maybe("fasttext.min_n", min_n_);
+  parts.maybe("fasttext.max_n", max_n_);
+  parts.check(max_n_.value_or(0) <= 100 && min_n_.has_value() == max_n_.has_value(),
+              "its runs of letters are too long");
   parts.flag("progress.working", working_, Use::kRun);
   parts.values("counts", counts_, rows_, Use::kFixed);
   parts.values("label.counts", label_counts_, classes_, Use::kFixed);
@@ -33,7 +37,7 @@ void Classifier::visit(Parts& parts) {
         std::ranges::adjacent_find(buckets_, std::greater_equal<>()) == buckets_.end();
     const auto most = static_cast<uint64_t>(config_.buckets);
     parts.check(rising && (buckets_.empty() || buckets_.back() < most) &&
-                    (buckets_.empty() || config_.word_ngrams > 1),
+                    (buckets_.empty() || config_.word_ngrams > 1 || max_n_.value_or(0) > 0),
                 "the buckets of its runs of words are not in order");
   }
   const auto dim = static_cast<size_t>(config_.dim);
@@ -41,6 +45,9 @@ void Classifier::visit(Parts& parts) {
   parts.check(runs_ <= 0xffffffff - rows_, "it has too many runs of words");
   parts.matrix("input", input_, rows_ + runs_, cols, Use::kLearned);
   parts.matrix("output", output_, classes_ == 0 ? 0 : outputs(), cols, Use::kLearned);
+  parts.matrix("vectors", vectors_, Parts::kAny, dim, Use::kOptional);
+  parts.check(vectors_.rows() == (max_n_.value_or(0) > 0 ? rows_ : 0),
+              "its words and vectors do not match");
 }
 
 // Where only vectors were wanted, what texts are read with may have been left out.
@@ -52,7 +59,8 @@ void Classifier::prepare() {
   if (classes_ < 2) return;  // nothing is learned yet
   features_ = Features(static_cast<uint32_t>(rows_), config_.word_ngrams,
                        static_cast<uint64_t>(config_.buckets), buckets_);
-  tree_ = config_.loss == LabelLoss::kHierarchical ? Tree(label_counts_) : Tree();
+  const auto rule = of_fasttext() ? Tree::Rule::kFastText : Tree::Rule::kOwn;
+  tree_ = config_.loss == LabelLoss::kHierarchical ? Tree(label_counts_, rule) : Tree();
 }
 
 Wishes Classifier::wishes() const { return {.holdout = config_.early_stop > 0 ? 0.1 : 0}; }
@@ -111,7 +119,11 @@ void Classifier::finish() {
 
 bool Classifier::classify(std::span<const uint32_t> words, std::span<float> out) const {
   std::vector<uint32_t> rows;
-  features_.find(words, rows);
+  if (of_fasttext()) {
+    rows.assign(words.begin(), words.end());
+  } else {
+    features_.find(words, rows);
+  }
   if (rows.empty()) {
     const auto total = static_cast<double>(std::max<uint64_t>(
         1, std::accumulate(label_counts_.begin(), label_counts_.end(), uint64_t{0})));
@@ -146,9 +158,11 @@ std::vector<VectorGroup> Classifier::vectors(Side side) const {
     throw fault(ErrorKind::kUsage,
                 "a classifier has one vector for each word; leave --vectors out");
   }
-  std::vector<VectorGroup> out{
-      {"word", "word", &words_,
-       std::make_shared<MatrixVectors>(input_, 0, words_.size(), input_.cols()), "", true}};
+  std::vector<VectorGroup> out{{"word", "word", &words_,
+                                vectors_.rows() > 0 ? std::make_shared<MatrixVectors>(vectors_)
+                                                    : std::make_shared<MatrixVectors>(
+                                                          input_, 0, words_.size(), input_.cols()),
+                                "", true}};
   if (config_.loss != LabelLoss::kHierarchical) {
     out.push_back({"label", "label", &labels_, std::make_shared<MatrixVectors>(output_), "", true});
   }
@@ -160,6 +174,7 @@ std::vector<Fact> Classifier::info() const {
                         {"labels", fmt::format("{}", labels_.size()), true},
                         {"word_runs", fmt::format("{}", runs_), true},
                         {"dim", fmt::format("{}", input_.cols()), true}};
+  if (of_fasttext()) out.push_back({"runs", "as fastText has them"});
   for (Fact& f : run_facts()) out.push_back(std::move(f));
   return out;
 }

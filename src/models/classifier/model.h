@@ -4,19 +4,24 @@
 // supervised model): its tables, what it says. How it learns is in trainer.cc.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/labelled/labelled.h"
 #include "models/capabilities.h"
 #include "models/classifier/config.h"
+#include "models/classifier/fasttext_features.h"
 #include "models/classifier/features.h"
 #include "models/model.h"
 #include "train/huffman.h"
 
 namespace kith::classifier {
 
-class Classifier final : public Learns<Labelled>, public HasVectors, public Classifies {
+class Classifier final : public Learns<Labelled>,
+                         public HasVectors,
+                         public Classifies,
+                         public WritesFastText {
  public:
   Section settings() override { return {"classifier", config_}; }
   void visit(Parts& parts) override;
@@ -30,7 +35,11 @@ class Classifier final : public Learns<Labelled>, public HasVectors, public Clas
   std::span<const uint64_t> label_counts() const override { return label_counts_; }
   const LabelledForm& form() const override { return form_; }
   bool exclusive() const override { return config_.loss != LabelLoss::kOneVsAll; }
+  NumberWords numbering() const override;
   bool classify(std::span<const uint32_t> words, std::span<float> out) const override;
+  void write_fasttext(const std::string& path, const Context& context) const override;
+  // What fastText learned, instead of anything of this.
+  void take(FastTextFile file);
 
   // Read by the trainer and by tests.
   const Config& config() const { return config_; }
@@ -50,6 +59,10 @@ class Classifier final : public Learns<Labelled>, public HasVectors, public Clas
   size_t outputs() const {
     return config_.loss == LabelLoss::kHierarchical ? classes_ - 1 : classes_;
   }
+  // Made by fastText: a text is then the list of its rows, and not of its words.
+  bool of_fasttext() const { return max_n_.has_value(); }
+  FastTextRule fasttext_rule() const;
+  void whole_words();
   // Whether there is a second run, on what was held out as well.
   bool refits(const Labelled& data) const;
   uint64_t memory_of_run(const Labelled& data, const Job& job, bool again) const;
@@ -66,6 +79,10 @@ class Classifier final : public Learns<Labelled>, public HasVectors, public Clas
   std::vector<uint32_t> buckets_;  // of the runs, rising
   Matrix input_, output_;          // working rows (kernel.h) while `working_`
   bool working_ = false;
+  // Of models that fastText made: letters of its runs of letters, and the vectors of whole words
+  // where there are such runs.
+  std::optional<uint64_t> min_n_, max_n_;
+  Matrix vectors_;
 
   Features features_;
   Tree tree_;

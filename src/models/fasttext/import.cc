@@ -73,13 +73,7 @@ void FastText::take(FastTextFile file, const Context& context) {
 
 namespace kith {
 
-std::unique_ptr<ModelBase> model_of(FastTextFile file, const std::string& path) {
-  if (file.kind == FastTextHeader::Kind::kSupervised) {
-    throw fault(ErrorKind::kInput,
-                "{}: a classifier of fastText with {} labels; of fastText's models those of words "
-                "(skipgram and cbow) can be imported",
-                path, file.labels.size());
-  }
+std::unique_ptr<ModelBase> model_of(FastTextFile file) {
   auto out = std::make_unique<fasttext::FastText>();
   out->take(std::move(file), Context(1));
   return out;

@@ -233,7 +233,7 @@ TEST(FastText, AFileOfFastTextHoldsAllOfIt) {
   EXPECT_EQ(read.min_n, 3);
   EXPECT_EQ(read.max_n, 6);
   EXPECT_EQ(read.counts, std::any_cast<Vocabulary>(m.known()).counts);
-  const auto back = model_of(read_fasttext_bin(file.path), file.path);
+  const auto back = model_of(read_fasttext_bin(file.path));
   const auto& other = dynamic_cast<const FastText&>(*back);
   EXPECT_TRUE(same_bits(m.input(), other.input()));
   EXPECT_TRUE(same_bits(m.output(), other.output()));
