@@ -66,7 +66,7 @@ bool Counts::is_file(const std::string& path) {
     const std::string_view text(file.bytes().data(), std::min(kStart, file.bytes().size()));
     return is_safetensors(text) && text.find("\"data\":\"counts\"") != std::string_view::npos;
   } catch (const Error& e) {
-    if (e.kind() == ErrorKind::kIo) throw;
+    if (e.kind() != ErrorKind::kInput) throw;
     return false;  // whoever reads it says what is wrong
   }
 }
