@@ -50,8 +50,8 @@ struct Command {
 std::span<const Command* const> commands();
 const Command& command(std::string_view name);  // Error(kUsage) with a suggestion
 
-extern const Command kTrain, kCount, kNear, kAnalogy, kSimilarity, kOdd, kEval, kExport, kImport,
-    kCompress, kInfo, kPredict, kScore, kEmbed, kUpdate, kRecommend, kTune, kModels, kDemo,
+extern const Command kTrain, kCount, kPhrases, kNear, kAnalogy, kSimilarity, kOdd, kEval, kExport,
+    kImport, kCompress, kInfo, kPredict, kScore, kEmbed, kUpdate, kRecommend, kTune, kModels, kDemo,
     kRecoverDemo, kHelp, kVersionCommand;
 
 // What many commands can be told.

@@ -204,7 +204,7 @@ struct EmbedFlags {
       field("output", &EmbedFlags::output,
             "the file to write (-o): .npy, .csv, .tsv, .jsonl, .safetensors, or .kith, for kith "
             "near"),
-      field("json", &EmbedFlags::json, "print the vector of column=value as JSON"),
+      field("json", &EmbedFlags::json, "print the vector of column=value, or of a text, as JSON"),
   };
 };
 
@@ -213,11 +213,13 @@ int run_embed(Args args) {
   EmbedFlags flags;
   Quiet quiet;
   const auto [words, reading] = parse_reading(args, {Can::kCompleteRows}, options, flags, quiet);
-  if (words.size() < 2) misused(kEmbed, "embed needs a model and a table, or column=value");
+  if (words.size() < 2) misused(kEmbed, "embed needs a model and a file, column=value or a text");
   const Model model = open(words[0]);
   const std::vector<std::string> asked = rest_of(words);
-  if (!model.can(Can::kCompleteRows) || !are_sources(model, asked)) {
-    const std::vector<float> vector = embed(model, asked);
+  Narrator narrator(quiet.quiet);
+  const bool can = model.can(Can::kCompleteRows) || model.can(Can::kEmbedTexts);
+  if (!can || !are_sources(model, asked)) {
+    const std::vector<float> vector = embed(model, asked, options, &narrator);
     if (flags.json) {
       put_json({{"query", asked}, {"vector", vector}});
     } else {
@@ -226,7 +228,6 @@ int run_embed(Args args) {
     return kDone;
   }
   if (flags.output.empty()) misused(kEmbed, "embed needs a file to write: -o FILE");
-  Narrator narrator(quiet.quiet);
   Context context(1);
   const Interrupts interrupts(context);
   const Embedded done =
@@ -321,13 +322,15 @@ const Command kScore{
 
 const Command kEmbed{
     "embed",
-    "MODEL FILE... | column=value...",
-    "turn rows of a table into vectors",
+    "MODEL FILE... | column=value... | TEXT",
+    "turn rows of a table, or texts, into vectors",
     {"kith embed movies.kith movies.csv --name title -o films.kith",
-     "kith embed movies.kith new.csv --to npy -o new.npy",
+     "kith embed words.kith sentences.txt -o sentences.npy",
      "kith embed movies.kith 'director=Ridley Scott' genres=Drama --json"},
     "The vector of a row is the sum of the vectors of its columns; missing and unknown values are "
-    "left out. For the vectors of the values themselves, use kith export.",
+    "left out. For the vectors of the values themselves, use kith export. With a model of words "
+    "each line of a file is a text, or each cell of a --column, and its vector is the mean of the "
+    "vectors of its words, in which rare words count more.",
     Groups<std::tuple<EmbedOptions, EmbedFlags, Quiet>, Can::kCompleteRows>::get,
     run_embed,
 };

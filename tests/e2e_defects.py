@@ -319,7 +319,7 @@ class Flags(kith.TestCase):
 
     def test_every_flag_of_the_help_can_be_given_its_default(self):
         text = self.write("t.txt", kith.two_topics(60))
-        data = {"text": text, "counts": text,
+        data = {"text": text, "counts": text, "documents": text,
                 "labelled": self.write("l.txt", kith.labelled_topics(60)),
                 "table": self.write("t.csv", films.as_csv(films.films(60))),
                 "ratings": self.write("r.csv", stars.as_text(stars.ratings(2)))}

@@ -322,7 +322,6 @@ class Models(kith.TestCase):
         words = kith.train_quick(self)
         for command in (["predict", words, "--target", "director", "year=1950"],
                         ["score", words, self.table],
-                        ["embed", words, self.table, "-o", self.path("out.kith")],
                         ["update", words, self.table, "-o", self.path("out.kith")]):
             self.refused(*command, code=BAD_USAGE, says=["words.kith", "word2vec", "for models that"])
         self.refused("near", words, "hill0", "--to", "director", code=BAD_USAGE,

@@ -28,6 +28,7 @@
 #include "core/rng.h"
 #include "data/counts/counts.h"
 #include "data/counts/pair_counter.h"
+#include "data/documents/document_reader.h"
 #include "data/labelled/labelled_reader.h"
 #include "data/ratings/ratings.h"
 #include "data/table/table.h"
@@ -113,7 +114,9 @@ void make_models(const std::string& folder) {
   kith::Counts counts(kith::Vocabulary(corpus.vocabulary()), std::move(cells), "", {});
   counts.save(folder + "/words.counts");
   auto labelled = make_labelled(folder);
-  const std::vector<kith::Dataset*> all{&corpus, &table, &ratings, &counts, &labelled};
+  kith::TextRows lines({text}, "", "", "id", {});
+  auto documents = kith::DocumentReader(options, {}).read(lines);
+  const std::vector<kith::Dataset*> all{&corpus, &table, &ratings, &counts, &labelled, &documents};
   for (const auto& info : kith::models()) {
     if (!info.data) continue;
     const std::string name(info.name);

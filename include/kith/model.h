@@ -21,6 +21,7 @@ enum class Can {
   kCompleteRows,    // predict, score, embed: rows of a table
   kRateItems,       // predict, recommend: users and items
   kClassify,        // predict: labels of texts
+  kEmbedTexts,      // embed: texts
   kUpdate,          // take in new data without training
   kTrainFurther,    // train --from
 };

@@ -46,9 +46,9 @@ TEST(Embed, ARowIsTheSumOfItsValues) {
 TEST(Embed, SaysWhatItDoesNotKnow) {
   EXPECT_EQ(input_error([] { embed(places(), {"city=Rone"}); }),
             "city has no value Rone; similar: Rome");
-  EXPECT_EQ(usage_error([] { embed(words(), {"ship"}); }),
-            "embed is for models that complete rows of a table; " + words().path() +
-                " holds word2vec, which does not");
+  EXPECT_EQ(usage_error([] { embed(ratings(), {"ship"}); }),
+            "embed is for models that complete rows of a table or have vectors of words; " +
+                ratings().path() + " holds als, which does not");
 }
 
 TEST(EmbedRows, EachRowIsEmbeddedAsItsValuesAre) {
@@ -165,7 +165,7 @@ TEST(EmbedRows, OutputsThatWouldLoseSomethingAreRefused) {
             "npy takes two files, the matrix and its names; name one with -o");
   EXPECT_FALSE(fs::exists("-.names.txt"));
   usage_error(
-      [&] { embed_rows(royals(), {file}, folder.path() + "/out.npy", {}, {}, two_threads()); });
+      [&] { embed_rows(ratings(), {file}, folder.path() + "/out.npy", {}, {}, two_threads()); });
 }
 
 TEST(EmbedRows, StopsWhenItIsCancelledAndWritesNothing) {

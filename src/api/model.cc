@@ -10,6 +10,7 @@
 #include "io/file.h"
 #include "kith/text.h"
 #include "kith/train.h"
+#include "models/text_inference.h"
 
 namespace kith {
 namespace {
@@ -131,6 +132,9 @@ bool is_able(const ModelBase& model, Can what) {
       return dynamic_cast<const Ranks*>(&model) != nullptr;
     case Can::kClassify:
       return dynamic_cast<const Classifies*>(&model) != nullptr;
+    case Can::kEmbedTexts:
+      return dynamic_cast<const CountsWords*>(&model) != nullptr ||
+             dynamic_cast<const InfersTexts*>(&model) != nullptr;
     case Can::kUpdate:
       return dynamic_cast<const Updates*>(&model) != nullptr;
     case Can::kTrainFurther:

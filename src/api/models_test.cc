@@ -50,13 +50,13 @@ TEST(Models, AnUnknownNameGetsASuggestion) {
   EXPECT_FALSE(is_model(""));
   EXPECT_EQ(usage_error([] { describe_model("word3vec"); }),
             "unknown model word3vec; did you mean word2vec?");
-  expect_part("; there are word2vec, fasttext, feat2vec, als",
+  expect_part("; there are word2vec, fasttext, doc2vec, feat2vec, als",
               usage_error([] { describe_model("qqqqqq"); }));
 }
 
 TEST(Models, SettingsOfReadingAreAmongThoseOfTheData) {
-  EXPECT_EQ(available_data(),
-            (std::vector<std::string_view>{"text", "table", "ratings", "counts", "labelled"}));
+  EXPECT_EQ(available_data(), (std::vector<std::string_view>{"text", "table", "ratings", "counts",
+                                                             "labelled", "documents"}));
   for (const std::string_view kind : available_data()) {
     const auto all = names_in(data_settings(kind)), reading = names_in(reading_settings(kind));
     EXPECT_TRUE(std::ranges::includes(all, reading)) << kind;
@@ -65,9 +65,9 @@ TEST(Models, SettingsOfReadingAreAmongThoseOfTheData) {
   EXPECT_FALSE(names_in(reading_settings("table")).contains("holdout"));
   EXPECT_FALSE(names_in(reading_settings("ratings")).contains("normalise"));
   EXPECT_TRUE(names_in(reading_settings("ratings")).contains("delimiter"));
-  EXPECT_EQ(
-      usage_error([] { data_settings("sound"); }),
-      "there is no kind of data called sound; there are text, table, ratings, counts, labelled");
+  EXPECT_EQ(usage_error([] { data_settings("sound"); }),
+            "there is no kind of data called sound; there are text, table, ratings, counts, "
+            "labelled, documents");
   usage_error([] { reading_settings(""); });
 }
 

@@ -211,7 +211,7 @@ bool are_sources(const Model& model, const std::vector<std::string>& words) {
   std::error_code none;
   if (first == "-" || is_database(first) || std::filesystem::exists(first, none)) return true;
   const Model::Impl& opened = model.impl();
-  if (opened.can<Classifies>()) {
+  if (opened.can(Can::kClassify) || opened.can(Can::kEmbedTexts)) {
     // One word with a point inside or a slash is the name of a file; a text has more words.
     const size_t point = first.rfind('.');
     const bool name = words.size() == 1 && first.find(' ') == std::string::npos &&

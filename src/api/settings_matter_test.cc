@@ -171,8 +171,8 @@ class SettingsMatter : public testing::TestWithParam<std::string> {};
 // Those of the run, of the model, and of its data but for how they are read.
 TEST_P(SettingsMatter, OfAModel) {
   const Trial trial(GetParam());
-  const auto reading =
-      trial.data() == "text" ? std::vector<FieldGroup>{} : reading_settings(trial.data());
+  const bool all = trial.data() == "text" || trial.data() == "documents";
+  const auto reading = all ? std::vector<FieldGroup>{} : reading_settings(trial.data());
   try_all(trial, without(train_settings(GetParam()), reading), cases(), GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(Models, SettingsMatter, testing::ValuesIn(trained_models()),

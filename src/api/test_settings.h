@@ -32,6 +32,7 @@ inline constexpr auto kModel = "(a model)", kSchema = "(a schema)", kAbout = "(a
                       kTexts = "(a table of texts)";
 
 inline const Settings kCbow{text("objective", "cbow")};
+inline const Settings kDm{text("method", "dm")};
 inline const Settings kNce{text("loss", "nce")};
 inline const Settings kYear{text("target", "year")};
 inline const Settings kBig{text("target", "big")};
@@ -51,6 +52,7 @@ inline std::vector<Case> cases() {
       {"ratings", "from", kRefused, {}, {str(kModel)}},
       {"counts", "from", kRefused, {}, {str(kModel)}},
       {"labelled", "from", kRefused, {}, {str(kModel)}},
+      {"documents", "from", kRefused, {}, {str(kModel)}},
       // Ratings and counts are trained to the same bits by any number of threads, always.
       {"ratings", "deterministic", kNothing},
       {"counts", "deterministic", kNothing},
@@ -83,6 +85,19 @@ inline std::vector<Case> cases() {
       {"counts", "invalid-utf8", kChanges, {}, {str("replace"), str("drop")}},
       {"text", "invalid-utf8", kRefused, {}, {str("error")}},
       {"counts", "invalid-utf8", kRefused, {}, {str("error")}},
+
+      {"documents", "column", kRefused, {}, {str("plot")}},
+      {"documents", "id", kRefused, {}, {str("id")}},
+      {"documents", "format", kRefused, {}, {str("csv"), str("json"), str("sqlite")}},
+      {"documents", "delimiter", kRefused, {}, {str(",")}},
+      {"documents", "header", kRefused},
+      {"documents", "bad-rows", kRefused, {}, {str("skip")}},
+      {"documents", "query", kRefused, {}, {str("films")}},
+      {"documents", "max-vocab", kChanges, {}, {int64_t{10}}},
+      {"documents", "max-word", kChanges, {}, {int64_t{20}}},
+      {"documents", "encoding", kChanges, {}, {str("utf-8"), str("latin-1")}},
+      {"documents", "invalid-utf8", kChanges, {}, {str("replace"), str("drop")}},
+      {"documents", "invalid-utf8", kRefused, {}, {str("error")}},
 
       {"labelled", "max-vocab", kChanges, {}, {int64_t{10}}},
       {"labelled", "max-word", kChanges, {}, {int64_t{20}}},
@@ -125,6 +140,19 @@ inline std::vector<Case> cases() {
       {"fasttext", "buckets", kChanges, {}, {int64_t{50}}},
       {"fasttext", "buckets", kNothing, {text("ngrams", "explicit")}, {int64_t{50}}},
       {"fasttext", "early-stop", kChanges, {number("lr", 3), whole("epochs", 30)}},
+
+      {"doc2vec", "noise", kChanges, {}, {str("pool"), str("window")}},
+      {"doc2vec", "noise", kChanges, {flag("words", true)}, {str("window"), str("pair")}},
+      {"doc2vec", "noise", kNothing, {}, {str("pair")}},  // a document is one context
+      {"doc2vec", "words", kChanges},
+      {"doc2vec", "words", kNothing, kDm},
+      {"doc2vec", "window", kChanges, kDm},
+      {"doc2vec", "window", kChanges, {flag("words", true)}},
+      {"doc2vec", "fixed-window", kChanges, kDm},
+      {"doc2vec", "gradient", kChanges, kDm},
+      {"doc2vec", "gradient", kNothing},
+      {"doc2vec", "early-stop", kChanges, {number("lr", 2), whole("epochs", 40)}},
+      {"doc2vec", "infer-epochs", kNothing},  // of new texts: models/doc2vec/doc2vec_test.cc
 
       {"counts", "weight", kChanges},
       {"counts", "weight", kNothing, {text("within", "line")}, {str("flat")}},
@@ -343,7 +371,8 @@ inline std::string texts_with_oddities() {
 }
 
 inline const std::string& data_for(std::string_view kind) {
-  if (kind == "text" || kind == "counts") return shared_file("odd.txt", text_with_oddities);
+  if (kind == "text" || kind == "counts" || kind == "documents")
+    return shared_file("odd.txt", text_with_oddities);
   if (kind == "table") return shared_file("odd.csv", table_with_oddities);
   if (kind == "labelled") return shared_file("odd-texts.csv", texts_with_oddities);
   return shared_file("odd-ratings.csv", ratings_with_oddities);
@@ -352,6 +381,10 @@ inline const std::string& data_for(std::string_view kind) {
 // What keeps training short. Values here are those that a setting is moved away from.
 inline Settings quick(std::string_view model) {
   if (model == "word2vec" || model == "fasttext") {
+    return {whole("dim", 5),       whole("epochs", 2),    whole("window", 2),
+            whole("negatives", 3), whole("min-count", 2), number("holdout", 0.1)};
+  }
+  if (model == "doc2vec") {
     return {whole("dim", 5),       whole("epochs", 2),    whole("window", 2),
             whole("negatives", 3), whole("min-count", 2), number("holdout", 0.1)};
   }

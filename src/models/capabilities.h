@@ -52,6 +52,13 @@ struct Spells {
   virtual bool spell(std::string_view word, std::span<float> out) const = 0;
 };
 
+struct CountsWords {
+  static constexpr std::string_view kWhat = "have vectors of words";
+  virtual ~CountsWords() = default;
+  // How often each of its names was seen, by row; empty if nobody knows.
+  virtual std::span<const uint64_t> word_counts() const = 0;
+};
+
 struct WritesFastText {
   static constexpr std::string_view kWhat = "hold the words of a text";
   virtual ~WritesFastText() = default;

@@ -99,7 +99,7 @@ TEST_F(RegistryTest, AnUnknownModelIsAnErrorWithASuggestion) {
   EXPECT_NE(message_of(ErrorKind::kUsage, [] { model("word2vek"); }).find("mean word2vec?"),
             std::string::npos);
   EXPECT_NE(message_of(ErrorKind::kUsage, [] { model("zzzzzzzzzz"); })
-                .find("there are word2vec, fasttext, feat2vec, "),
+                .find("there are word2vec, fasttext, doc2vec, feat2vec, "),
             std::string::npos);
 }
 

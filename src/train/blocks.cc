@@ -29,7 +29,7 @@ BlockReader::Block BlockReader::read(uint64_t epoch, uint64_t begin, uint64_t en
   Block block{};
   block.begin = words_.size();
   raw_.resize(end - begin);
-  corpus_.read(begin, raw_);
+  copy_(begin, raw_);
   for (size_t i = 0; i < raw_.size(); ++i) {
     if (raw_[i] == kSentenceEnd) {
       words_.push_back(raw_[i]);
@@ -49,7 +49,7 @@ void BlockReader::read_before(uint64_t epoch, uint64_t begin) {
   while (begin > 0 && words_.size() < reach_) {
     const uint64_t from = begin > kPiece ? begin - kPiece : 0;
     raw_.resize(begin - from);
-    corpus_.read(from, raw_);
+    copy_(from, raw_);
     bool sentence_begins = false;
     for (size_t i = raw_.size(); i-- > 0 && words_.size() < reach_ && !sentence_begins;) {
       sentence_begins = raw_[i] == kSentenceEnd;
@@ -63,9 +63,9 @@ void BlockReader::read_before(uint64_t epoch, uint64_t begin) {
 
 void BlockReader::read_after(uint64_t epoch, uint64_t end) {
   const size_t full = words_.size() + reach_;
-  while (end < corpus_.length() && words_.size() < full) {
-    raw_.resize(std::min(kPiece, corpus_.length() - end));
-    corpus_.read(end, raw_);
+  while (end < length_ && words_.size() < full) {
+    raw_.resize(std::min(kPiece, length_ - end));
+    copy_(end, raw_);
     for (size_t i = 0; i < raw_.size() && words_.size() < full; ++i) {
       if (raw_[i] == kSentenceEnd) return;
       if (thinning_.keep(raw_[i], epoch, end + i)) words_.push_back(raw_[i]);

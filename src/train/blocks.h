@@ -5,7 +5,9 @@
 // word is the centre in exactly one block, and a long line loses no pair to the cut.
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/ids.h"
@@ -41,8 +43,14 @@ class BlockReader {
     uint64_t seen;                  // words of the block before thinning
   };
 
+  using Read = std::function<void(uint64_t begin, std::span<WordId> out)>;
+  BlockReader(uint64_t length, Read read, const Thinning& thinning, size_t reach)
+      : length_(length), copy_(std::move(read)), thinning_(thinning), reach_(reach) {}
   BlockReader(const Corpus& corpus, const Thinning& thinning, size_t reach)
-      : corpus_(corpus), thinning_(thinning), reach_(reach) {}
+      : BlockReader(
+            corpus.length(),
+            [&corpus](uint64_t begin, std::span<WordId> out) { corpus.read(begin, out); }, thinning,
+            reach) {}
 
   // Stream positions [begin, end) as they are in this epoch.
   Block read(uint64_t epoch, uint64_t begin, uint64_t end);
@@ -51,7 +59,8 @@ class BlockReader {
   void read_before(uint64_t epoch, uint64_t begin);
   void read_after(uint64_t epoch, uint64_t end);
 
-  const Corpus& corpus_;
+  const uint64_t length_;
+  const Read copy_;
   const Thinning& thinning_;
   const size_t reach_;
   std::vector<WordId> raw_, words_;

@@ -62,7 +62,7 @@ TEXTS = {
 
 
 def data_of(kind, name):
-    if kind == "text":
+    if kind in ("text", "documents"):
         return TEXTS[name]
     if kind == "labelled":
         return "".join(f"__label__{'xyz'[k % 3]} {line}\n"
@@ -102,7 +102,7 @@ def cases(run, kinds):
                           for c in s.type.split("|")]
         choices += [["--implicit"], ["--deterministic"]] if kind == "ratings" else []
         choices += [["--target", "size"], ["--target", "kind"]] if kind == "table" else []
-        for name in TEXTS if kind in ("text", "labelled") else NUMBERS:
+        for name in TEXTS if kind in ("text", "labelled", "documents") else NUMBERS:
             for flags in choices:
                 yield model, kind, name, flags, None
 

@@ -70,6 +70,8 @@ COMMANDS = {
     "train, looks": ["train", "stars.csv", *SAVED, *SMALL],
     "train glove": ["train", "glove", "text.txt", *SAVED, *SMALL],
     "train fasttext": ["train", "fasttext", "text.txt", *SAVED, *SMALL],
+    "train doc2vec": ["train", "doc2vec", "text.txt", *SAVED, *SMALL],
+    "phrases": ["phrases", "text.txt", "-o", "joined.txt"],
     "train classifier": ["train", "classifier", "labelled.txt", *SAVED, *SMALL],
     "train classifier, two threads": ["train", "labelled.txt", *SAVED, *TWO],
     "train pmi, two threads": ["train", "pmi", "text.txt", *SAVED, *TWO],

@@ -35,6 +35,7 @@ CASES = {
     "word2vec": ["word2vec", *WORDS],
     "word2vec-cbow": ["word2vec", *WORDS, "--objective", "cbow", "--early-stop", 1, "--holdout",
                       0.2, "--epochs", 8],
+    "doc2vec": ["doc2vec", "text.txt", "--dim", 4, "--epochs", 2, "--method", "dm"],
     "fasttext": ["fasttext", "text.txt", "--dim", 4, "--epochs", 2, "--buckets", 100],
     "glove": ["glove", "text.txt", "--dim", 4, "--epochs", 3],
     "glove-stop": ["glove", "text.txt", "--dim", 4, "--epochs", 8, "--early-stop", 1, "--holdout",

@@ -41,6 +41,8 @@ CASES = {
                              "cbow"],
     "word2vec diverges": ["word2vec", *WORDS, "--adapt-rate", 0, "--lr", 1],
     "word2vec from": ["word2vec", *WORDS, "--from", "word2vec.base"],
+    "doc2vec": ["doc2vec", "text.txt", "--dim", 6, "--epochs", 4],
+    "doc2vec dm": ["doc2vec", "text.txt", "--dim", 6, "--epochs", 4, "--method", "dm"],
     "fasttext": ["fasttext", "text.txt", "--dim", 6, "--epochs", 4],
     "fasttext parts of their own": ["fasttext", "text.txt", "--dim", 6, "--epochs", 4, "--ngrams",
                                     "explicit", "--deterministic"],

@@ -162,6 +162,10 @@ def questions(rng, model, kind, data, flags):
         yield "odd", "m.kith", *rng.choices(words, k=4)
         yield "similarity", "m.kith", *rng.choices(words, k=2)
         yield "eval", "m.kith", "e", "--json"
+    if kind in ("text", "documents"):
+        yield "embed", "m.kith", "--json", "--", f"x {rng.choice(data.splitlines() or ['a'])}"
+        yield "embed", "m.kith", "d", "-o", "e.kith"
+        yield "phrases", "d", "-o", "p.out", "--min-count", "1", "--threshold", "0"
     if kind == "labelled":
         text = rng.choice(data.splitlines() or ["a"])
         yield "predict", "m.kith", "--json", "--top", "3", "--", f"x {text}"
@@ -200,7 +204,7 @@ def questions(rng, model, kind, data, flags):
 def queries(kind, data):
     """A line for what can be asked of near: words, or values with their column."""
     rows = csv_rows(data)
-    if kind in ("text", "labelled"):
+    if kind in ("text", "labelled", "documents"):
         return data.split()[:3]
     return [f"{name}={cell}" for row in rows[1:3] for name, cell in zip(rows[0], row)
             if cell and name not in ("rating", "time")]
@@ -211,7 +215,7 @@ def make_data(rng, kind):
     if kind == "table":
         data, types = make_table(rng)
         return data, ["--types", ",".join(f"{n}={t}" for n, t in types.items())] if types else []
-    make = {"text": make_text, "labelled": make_labelled, "ratings": make_ratings}
+    make = {"text": make_text, "documents": make_text, "labelled": make_labelled, "ratings": make_ratings}
     return make[kind](rng), []
 
 
@@ -235,8 +239,8 @@ def one_case(run, rng, model, kind, settings):
     run.write("q", "".join(q + "\n" for q in queries(kind, data)))
     if kind == "text":
         run.write("e", "a b 1\nb a 2\n")
-    fresh = {"text": "", "labelled": "__label__new a\n", "table": ",".join("new" for _ in columns) + "\n",
-             "ratings": "new" + data.splitlines()[-1] + "\n"}
+    fresh = {"text": "", "documents": "", "labelled": "__label__new a\n",
+             "table": ",".join("new" for _ in columns) + "\n", "ratings": "new" + data.splitlines()[-1] + "\n"}
     run.write("u", data + fresh[kind])
     for question in questions(rng, model, kind, data, flags):
         if question[1] in ("v.out", "v.kith", "u.kith") and not (run.folder / question[1]).exists():

@@ -158,7 +158,7 @@ class RowSource final : public LabelSource {
     const auto place = [&](const std::string& name, std::string_view setting) {
       return columns_named(name, rows_->columns(), where, setting);
     };
-    text_at_ = place(columns.text, "text");
+    text_at_ = place(columns.text, columns.text_flag);
     const bool there = std::ranges::find(rows_->columns(), columns.label) != rows_->columns().end();
     if (labelled || there) label_at_ = place(columns.label, "label");
     if (labelled && !columns.row_weight.empty()) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "data/text/corpus_options.h"
@@ -16,6 +17,8 @@ struct LabelColumns {
   std::string text{}, label{}, row_weight{};
   std::string label_separator = "|";
   std::string label_prefix = "__label__";
+  // For callers, not for users: what messages call the setting of the text.
+  std::string_view text_flag = "text";
 
   static constexpr std::tuple fields{
       field("text", &LabelColumns::text,

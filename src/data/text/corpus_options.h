@@ -11,13 +11,10 @@
 
 #include "kith/fields.h"
 #include "kith/text_encoding.h"
+#include "kith/tokens.h"
 
 namespace kith {
 
-enum class Tokens {
-  kSpaces,  // what white space separates is a word, as it stands
-  kWords,   // runs of letters, marks and digits (and apostrophes inside), in lower case; emoji
-};
 enum class InvalidUtf8 { kReplace, kDrop, kError };
 
 struct CorpusOptions {
@@ -61,10 +58,6 @@ struct CorpusOptions {
 
 }  // namespace kith
 
-template <>
-struct kith::EnumNames<kith::Tokens> {
-  static constexpr std::array<std::string_view, 2> names{"spaces", "words"};
-};
 template <>
 struct kith::EnumNames<kith::InvalidUtf8> {
   static constexpr std::array<std::string_view, 3> names{"replace", "drop", "error"};

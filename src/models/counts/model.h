@@ -12,9 +12,10 @@
 
 namespace kith {
 
-class CountsModel : public Learns<Counts>, public HasVectors {
+class CountsModel : public Learns<Counts>, public HasVectors, public CountsWords {
  public:
   std::vector<VectorGroup> vectors(Side side) const override;
+  std::span<const uint64_t> word_counts() const override { return counts_; }
 
   // Read by tests.
   const Matrix& input() const { return input_; }

@@ -14,7 +14,7 @@ struct Config {  // nothing to set
   static constexpr std::tuple<> fields{};
 };
 
-class VectorsModel final : public ModelBase, public HasVectors {
+class VectorsModel final : public ModelBase, public HasVectors, public CountsWords {
  public:
   VectorsModel() { state_.finished = true; }
   explicit VectorsModel(NamedVectors table) : VectorsModel() { table_ = std::move(table); }
@@ -40,6 +40,8 @@ class VectorsModel final : public ModelBase, public HasVectors {
     }
     return {{"", "", &table_.names, std::make_shared<MatrixVectors>(table_.matrix), "", true}};
   }
+
+  std::span<const uint64_t> word_counts() const override { return table_.counts; }
 
   const DataKind* data() const override { return nullptr; }
   uint64_t memory_needed(const Dataset&, const Job&) const override { refuse(); }

@@ -37,6 +37,8 @@ class Learner {
         words_(work.words),
         rng_(work.rng),
         lr_(work.lr),
+        document_(work.document),
+        neighbours_(work.neighbours),
         contexts_(contexts),
         centres_(centres),
         stride_(stride),
@@ -54,7 +56,11 @@ class Learner {
     std::fill_n(s_.mean.view().row(1), stride_, 0.0f);
     if constexpr (Contexts::kBags) contexts_.begin(begin);
     for (size_t c = begin; c < end; ++c) {
-      if (words_[c] != kSentenceEnd) window(c);
+      if (words_[c] != kSentenceEnd) {
+        window(c);
+      } else if (has_document()) {
+        ++document_;
+      }
     }
     if constexpr (Contexts::kBags) contexts_.end();
     return tally_;
@@ -84,15 +90,8 @@ class Learner {
     prefetch(c, size);
     if constexpr (Contexts::kBags) contexts_.reach(c);
     begin_window();
-    size_t m = 0;
-    const size_t left = config_.side == Neighbours::kRight ? 0 : radius;
-    const size_t right = config_.side == Neighbours::kLeft ? 0 : radius;
-    for (size_t i = c; i > 0 && c - i < left && words_[i - 1] != kSentenceEnd; --i) {
-      set_context(m++, words_[i - 1], i - 1);
-    }
-    for (size_t i = c + 1; i < words_.size() && i - c <= right && words_[i] != kSentenceEnd; ++i) {
-      set_context(m++, words_[i], i);
-    }
+    size_t m = neighbours_ ? set_neighbours(c, radius) : 0;
+    if (has_document()) set_context(m++, WordId{document_}, c);
     if (m == 0) return;
     const uint32_t centre = row_of(words_[c]);
     if (config_.objective == Objective::kSkipGram && config_.noise == Noise::kPair && !tree_) {
@@ -118,6 +117,19 @@ class Learner {
     }
   }
 
+  size_t set_neighbours(size_t c, size_t radius) {
+    size_t m = 0;
+    const size_t left = config_.side == Neighbours::kRight ? 0 : radius;
+    const size_t right = config_.side == Neighbours::kLeft ? 0 : radius;
+    for (size_t i = c; i > 0 && c - i < left && words_[i - 1] != kSentenceEnd; --i) {
+      set_context(m++, words_[i - 1], i - 1);
+    }
+    for (size_t i = c + 1; i < words_.size() && i - c <= right && words_[i] != kSentenceEnd; ++i) {
+      set_context(m++, words_[i], i);
+    }
+    return m;
+  }
+
   // Contexts 0 .. m - 1 against the centre's side, both in place.
   void train_window(size_t m) {
     ++tally_.windows;
@@ -128,13 +140,16 @@ class Learner {
     }
   }
 
+  bool has_document() const { return document_ != row_of(kSentenceEnd); }
+
   static constexpr size_t kAhead = 2;
   static constexpr int kTries = 100;
   void prefetch(size_t c, size_t size) {
     if (c + kAhead < words_.size() && words_[c + kAhead] != kSentenceEnd) {
       centres_.prefetch(row_of(words_[c + kAhead]));
     }
-    if (c + size + kAhead < words_.size() && words_[c + size + kAhead] != kSentenceEnd) {
+    if (neighbours_ && c + size + kAhead < words_.size() &&
+        words_[c + size + kAhead] != kSentenceEnd) {
       contexts_.prefetch(row_of(words_[c + size + kAhead]));
     }
   }
@@ -407,6 +422,8 @@ class Learner {
   const std::span<const WordId> words_;
   Rng rng_;
   const float lr_;
+  uint32_t document_;  // of the centre
+  const bool neighbours_;
   Contexts contexts_;
   const Centres centres_;
   const size_t stride_;

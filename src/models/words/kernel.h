@@ -35,6 +35,10 @@ struct Work {
   size_t begin, end;              // the centres are words[begin..end)
   float lr;
   Rng rng;
+  // The row of the document that the first centre stands in: a context of all its words. Behind a
+  // sentence end comes the next row. kSentenceEnd's number: there are no documents.
+  uint32_t document = row_of(kSentenceEnd);
+  bool neighbours = true;  // words around the centre are contexts, too
 };
 
 // The sums of a block, for reports.

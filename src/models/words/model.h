@@ -20,12 +20,14 @@ inline constexpr uint64_t kHeldOutSeed = 0x68656c64;
 
 class WordsModel : public Learns<Corpus>,
                    public HasVectors,
+                   public CountsWords,
                    public Continues,
                    public WritesFastText {
  public:
   void visit(Parts& parts) override;
   std::vector<Fact> info() const override;
   std::vector<VectorGroup> vectors(Side side) const override;
+  std::span<const uint64_t> word_counts() const override { return counts_; }
   std::any known() const override { return Vocabulary{names_, counts_}; }
   void reopen() override;
   void write_fasttext(const std::string& path, const Context& context) const override;

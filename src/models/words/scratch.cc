@@ -6,7 +6,7 @@
 namespace kith::words {
 
 Scratch::Scratch(const Config& config, size_t stride, size_t bag, size_t path) {
-  const size_t contexts = 2 * static_cast<size_t>(config.window);
+  const size_t contexts = 2 * static_cast<size_t>(config.window) + 1;  // a document, maybe
   // The centre with its noise, or the way to it; and padding.
   const size_t outputs = std::max(static_cast<size_t>(config.negatives) + 2, path + 1);
   const size_t tiles = (outputs + kTile - 1) / kTile;
