@@ -56,7 +56,7 @@ struct PhraseOptions {
       field("pairs", &PhraseOptions::pairs,
             "pairs to hold in memory, of about 32 bytes; if there are more, the text is looked "
             "through several times, for the same result")
-          .between(1, 1e11),
+          .between(1000, 1e11),
       field("tokens", &PhraseOptions::tokens,
             "what a word is: split at spaces, or lower-case runs of letters and digits, and emoji"),
       field("encoding", &PhraseOptions::encoding,
