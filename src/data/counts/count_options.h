@@ -24,9 +24,9 @@ struct CountOptions {
   int64_t count_memory = 1024;
 
   static constexpr std::tuple fields{
-      field(
-          "within", &CountOptions::within,
-          "words stand together within a window of words; or on a line, where every pair counts 1"),
+      field("within", &CountOptions::within,
+            "words stand together within a window of words; or on a line (with --paragraphs: in a "
+            "paragraph), where every pair counts 1"),
       field("window", &CountOptions::window, "words on each side that are looked at")
           .between(1, 1000),
       field("direction", &CountOptions::direction,

@@ -131,6 +131,8 @@ TEST_F(ColumnText, WhatIsWrongIsSaid) {
   expect_part("--query is for tables", refused(path, {said("query", std::string("films"))}));
   expect_part("--invalid-utf8 is for files of text",
               refused(path, {kPlot, said("invalid-utf8", std::string("drop"))}));
+  expect_part("--paragraphs is for files of text",
+              refused(path, {kPlot, said("paragraphs", true)}));
   const auto nul = folder_.write("f.jsonl", "{\"plot\": \"a\\u0000b\"}\n");
   expect_part("NUL byte in column plot", refused(nul, {kPlot}, ErrorKind::kInput));
   expect_part("a database and has no lines of text; name the column that is the text",

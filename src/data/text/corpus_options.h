@@ -26,8 +26,9 @@ struct CorpusOptions {
   bool nfc = true;
   InvalidUtf8 invalid_utf8 = InvalidUtf8::kReplace;
   std::optional<double> holdout{};
-  // For callers, not for users, who give the encoding with the other settings of a source.
+  // For callers, not for users, who give these with the other settings of a source.
   TextEncoding encoding = TextEncoding::kUtf8;
+  bool paragraphs = false;
   bool emoji = true;  // without them `words` are those of version 0.1
 
   static constexpr std::tuple fields{

@@ -16,15 +16,28 @@ namespace {
 
 constexpr std::string_view kAColumn = "name the column that is the text, such as --column text";
 
+struct LineOptions {
+  bool paragraphs = false;
+
+  static constexpr std::tuple fields{
+      field("paragraphs", &LineOptions::paragraphs,
+            "words stand together up to an empty line, not up to the end of a line: for text whose "
+            "lines were broken to a width"),
+  };
+};
+
 class ReadText final : public DataReader {
  public:
   std::vector<Section> settings() override {
-    return {{"The text", options_}, {"The files, or a table with the column", table_}};
+    return {{"The text", options_},
+            {"Lines", lines_},
+            {"The files, or a table with the column", table_}};
   }
 
   std::unique_ptr<Dataset> read(const ReadRequest& request) override {
     CorpusOptions options = options_;
     options.encoding = table_.encoding;
+    options.paragraphs = lines_.paragraphs;
     if (request.keep_all) options.holdout = 0;
     const auto* const base = std::any_cast<Vocabulary>(&request.base);
     auto corpus =
@@ -52,6 +65,11 @@ class ReadText final : public DataReader {
       throw fault(ErrorKind::kUsage,
                   "--invalid-utf8 is for files of text: in a table bad bytes become U+FFFD, and "
                   "the rows are counted; leave it out");
+    }
+    if (options.paragraphs) {
+      throw fault(ErrorKind::kUsage,
+                  "--paragraphs is for files of text: each cell of a --column stands by itself; "
+                  "leave it out");
     }
     const std::string& first = request.sources.front();
     const std::string name = first == "-" ? "standard input" : shown_source(first);
@@ -85,6 +103,7 @@ class ReadText final : public DataReader {
   }
 
   CorpusOptions options_;
+  LineOptions lines_;
   TableOptions table_;
 };
 
@@ -135,8 +154,9 @@ Profile Corpus::profile() const {
   out.held_out = held_out_words();
   out.bytes = p.bytes;
   out.summary =
-      fmt::format("{} on {}, {} distinct; the longest line has {}", count_of(p.tokens, "word"),
-                  count_of(p.lines, "line"), grouped(p.types), count_of(p.longest_line, "word"));
+      fmt::format("{} on {}, {} distinct; the longest {} has {}", count_of(p.tokens, "word"),
+                  count_of(p.lines, "line"), grouped(p.types),
+                  options_.paragraphs ? "paragraph" : "line", count_of(p.longest_line, "word"));
   std::string which = options_.min_count > 1
                           ? fmt::format("seen {} times or more", options_.min_count)
                           : "all that were seen";

@@ -18,6 +18,7 @@ constexpr size_t kLongestCharacter = 4;  // bytes
 Tokenizer::Tokenizer(const CorpusOptions& options, Sink sink)
     : max_word_(static_cast<size_t>(options.max_word)),
       invalid_(options.invalid_utf8),
+      paragraphs_(options.paragraphs),
       sink_(std::move(sink)) {
   // Room for the open word and for its repaired copy behind it.
   text_.reserve(kTextBytes + 2 * (max_word_ + kLongestCharacter));
@@ -42,6 +43,7 @@ void Tokenizer::feed(std::span<const char> bytes) {
 void Tokenizer::end_file() {
   finish_word();
   if (open_line_) end_line();
+  end_unit();
   flush();
 }
 
@@ -49,9 +51,15 @@ void Tokenizer::end_line() {
   ++counts_.lines;
   ++file_lines_;
   counts_.words += line_words_;
-  counts_.longest_line = std::max(counts_.longest_line, line_words_);
-  if (line_words_ > 0) emit({});
+  unit_words_ += line_words_;
+  if (!paragraphs_ || line_words_ == 0) end_unit();
   line_words_ = 0;
+}
+
+void Tokenizer::end_unit() {
+  counts_.longest_line = std::max(counts_.longest_line, unit_words_);
+  if (unit_words_ > 0) emit({});
+  unit_words_ = 0;
 }
 
 void Tokenizer::flush() {

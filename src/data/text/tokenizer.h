@@ -17,7 +17,8 @@ namespace kith {
 
 class Tokenizer {
  public:
-  // Takes words in order; an empty one ends a line that had some. The views die with the call.
+  // Takes words in order; an empty one ends a line that had some, or, with `paragraphs`, the lines
+  // up to one without words. The views die with the call.
   using Sink = std::function<void(std::span<const std::string_view>)>;
 
   struct Counts {
@@ -25,7 +26,7 @@ class Tokenizer {
     uint64_t words = 0;         // dropped ones included
     uint64_t too_long = 0;      // words over max-word, dropped
     uint64_t invalid_utf8 = 0;  // words with bytes that are not UTF-8
-    uint64_t longest_line = 0;  // in words
+    uint64_t longest_line = 0;  // or paragraph, in words
   };
 
   virtual ~Tokenizer() = default;
@@ -78,15 +79,17 @@ class Tokenizer {
 
  private:
   void flush();
+  void end_unit();
 
   const InvalidUtf8 invalid_;
+  const bool paragraphs_;
   Sink sink_;
   std::string name_;
   const char* piece_ = nullptr;
   uint64_t piece_offset_ = 0;  // of piece_ in the file
   uint64_t file_lines_ = 0;
-  uint64_t line_words_ = 0;
-  bool open_line_ = false;  // the last byte of the file so far was no line feed
+  uint64_t line_words_ = 0, unit_words_ = 0;  // a unit: what stands together
+  bool open_line_ = false;                    // the last byte of the file so far was no line feed
 
   std::array<std::string_view, 512> batch_;
   size_t batched_ = 0;

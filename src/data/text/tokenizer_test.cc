@@ -113,6 +113,24 @@ TEST(SpaceTokenizer, EqualsTheStandardLibraryWhereverThePiecesEnd) {
   }
 }
 
+TEST(Tokenizers, ParagraphsEndWhereALineHasNoWords) {
+  const std::string text = "a b\nc\n\n\nd\r\n \t\ne\nf";
+  const Lines expected{{"a", "b", "c"}, {"d"}, {"e", "f"}};
+  for (const Tokens tokens : {Tokens::kSpaces, Tokens::kWords}) {
+    const CorpusOptions options{.tokens = tokens, .paragraphs = true};
+    for (const size_t n : {1, 2, 5, 1000}) {
+      const Cut cut = cut_every(n, text, options);
+      EXPECT_EQ(cut.lines, expected) << n;
+      EXPECT_EQ(cut.counts.longest_line, 3u);
+      EXPECT_EQ(cut.counts.lines, 8u);
+      EXPECT_EQ(cut.counts.words, 6u);
+    }
+    // A file ends a paragraph.
+    EXPECT_EQ(cut_at({"a\n", "b"}, options, [](size_t) { return false; }).lines,
+              (Lines{{"a"}, {"b"}}));
+  }
+}
+
 TEST(WordTokenizer, EqualsTheDefinitionWhereverThePiecesEnd) {
   const std::vector<std::string> alphabet{"a",
                                           "b",
