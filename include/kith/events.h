@@ -97,7 +97,8 @@ struct Examples {
   std::vector<Near> near;
 };
 
-// One of many runs: of a search for settings, or of cross-validation.
+// One of many runs: of a search for settings, of cross-validation, or of ways to learn that a model
+// tries by itself.
 struct Attempt {
   uint64_t number = 0, total = 0;  // total: 0 if it is not known
   double share = 0;                // of the whole work, in [0, 1]

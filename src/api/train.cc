@@ -139,6 +139,9 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
     report.update(p);
     checkpoints.write_if_due(p);
   };
+  job.on_trial = [&](const TrialRun& t) {
+    if (observer) observer->on(Attempt{t.number, t.total, t.share, t.text, t.better});
+  };
   const Stopwatch watch;
   plan.model->fit(data, job, true);
   out.training = watch.seconds();

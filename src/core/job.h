@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "core/parallel.h"
 
@@ -24,6 +25,14 @@ struct Progress {
   bool kept = false;  // the last report: `held_out` is of what was kept, an earlier epoch's
 };
 
+// Of another way to learn that a model tries within its run. Nothing of it is saved.
+struct TrialRun {
+  uint64_t number = 0, total = 0;  // counted from 1
+  double share = 0;                // of all of them, in [0, 1]
+  std::string text;                // what is tried; of one that is taken, what it gains
+  bool better = false;             // it is taken
+};
+
 // Everything about a training run that is not the model's business. Models receive it; they own
 // none of it.
 class Job {
@@ -37,6 +46,7 @@ class Job {
 
   // Called at every safe point on the caller's thread. It may save a checkpoint.
   std::function<void(const Progress&)> on_progress = [](const Progress&) {};
+  std::function<void(const TrialRun&)> on_trial = [](const TrialRun&) {};
 
   const Context& context() const { return *context_; }
   // NOLINTNEXTLINE(google-explicit-constructor): a job is where its work is done

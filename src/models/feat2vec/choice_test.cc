@@ -95,6 +95,32 @@ TEST(Choice, WhereEachValueHasASayOfItsOwnTheSoftmaxIsTaken) {
   test::expect_same_file(chosen, "feat2vec");
 }
 
+TEST(Choice, WhatIsTriedIsToldWhileItRuns) {
+  const Table table = reference::table_of(witnesses(1000), kFive, 100);
+  Feat2Vec model;
+  model.config().target = "y";
+  model.config().dim = 8;
+  std::vector<TrialRun> told;
+  Job job;
+  job.on_trial = [&](const TrialRun& t) { told.push_back(t); };
+  model.train(table, job);
+  ASSERT_GT(told.size(), 10u);
+  EXPECT_EQ(told.front().number, 1u);
+  EXPECT_EQ(told.back().number, told.back().total);
+  EXPECT_EQ(told.front().text, "y by how likely each of its values is");
+  size_t better = 0;
+  for (size_t i = 0; i < told.size(); ++i) {
+    EXPECT_GE(told[i].share, i == 0 ? 0 : told[i - 1].share);
+    EXPECT_LE(told[i].share, 1);
+    better += told[i].better;
+    if (told[i].better) {
+      EXPECT_NE(told[i].text.find("held-out RMSE"), std::string::npos) << told[i].text;
+    }
+  }
+  EXPECT_GE(better, 1u);
+  EXPECT_FALSE(model.scores_target());
+}
+
 TEST(Choice, WherePairsTellTheScoreIsTaken) {
   const Table table = reference::table_of(products(3000, 0.05), kFive, 300);
   EXPECT_TRUE(learned(table, std::nullopt).scores_target());

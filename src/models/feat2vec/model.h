@@ -90,6 +90,11 @@ class Feat2Vec final : public Learns<Table>,
   // Neither is better everywhere, nor is one penalty: after the usual run this tries others, and
   // the run on all rows takes the settings whose guesses are nearest to what is held out.
   void choose_settings(const Table& table, const Job& job);
+  struct Way {
+    Config config;
+    std::string name;
+  };
+  std::vector<Way> other_ways(const Table& table) const;
   // Mean square of what is wrong with the guesses of a number, over what is held out, in units.
   double squared_error(const Table& table, double unit, const Context& context) const;
   // The target's numbers as the head sees them.

@@ -224,39 +224,62 @@ double Feat2Vec::squared_error(const Table& table, double unit, const Context& c
   return sum / std::max(1.0, count);
 }
 
-void Feat2Vec::choose_settings(const Table& table, const Job& job) {
-  if (!loss_is_open(config_, encoding_)) return;
-  std::vector<Config> others(1, config_);
-  others[0].loss = Loss::kSoftmax;
-  others[0].choices.reset();  // which are of a score
+// How a number can be learned besides as it was, and what that is called.
+std::vector<Feat2Vec::Way> Feat2Vec::other_ways(const Table& table) const {
+  const std::string& name = encoding_.groups[target()].column.name;
+  std::vector<Way> out;
+  const auto add = [&](std::string_view how) -> Config& {
+    out.push_back({config_, fmt::format("{} {}", name, how)});
+    return out.back().config;
+  };
+  Config& classes = add("by how likely each of its values is");
+  classes.loss = Loss::kSoftmax;
+  classes.choices.reset();  // which are of a score
   if (!config_.l2) {
-    others.push_back(config_);
-    others[1].loss = used_.loss;
-    others[1].l2 = *used_.l2 / kMilder;
+    Config& milder = add("with a milder penalty");
+    milder.loss = used_.loss;
+    milder.l2 = *used_.l2 / kMilder;
   }
   if (!config_.choices && *used_.l2 > 0 && !columns_of_choices(table, config_).empty()) {
-    others.push_back(config_);
-    others.back().loss = used_.loss;
-    others.back().choices = true;
+    Config& choices = add("with what values stand with (--choices)");
+    choices.loss = used_.loss;
+    choices.choices = true;
   }
+  return out;
+}
+
+void Feat2Vec::choose_settings(const Table& table, const Job& job) {
+  if (!loss_is_open(config_, encoding_)) return;
   // Nothing changes before all is known: whoever is cancelled on the way begins here again.
   std::optional<Feat2Vec> best;
   double error = squared_error(table, target_scale_, job);
-  for (const Config& config : others) {
+  const std::vector<Way> others = other_ways(table);
+  for (size_t k = 0; k < others.size(); ++k) {
     Feat2Vec other;
-    other.config_ = config;
+    other.config_ = others[k].config;
     other.trial_ = true;
-    Job trial(job.context());
-    trial.seed = job.seed;
-    trial.deterministic = job.deterministic;
+    Job run(job.context());
+    run.seed = job.seed;
+    run.deterministic = job.deterministic;
+    TrialRun trial{.number = k + 1, .total = others.size(), .text = others[k].name};
+    run.on_progress = [&](const Progress& p) {
+      const double done =
+          static_cast<double>(p.done) / static_cast<double>(std::max(p.total, p.done));
+      trial.share = (static_cast<double>(k) + done) / static_cast<double>(others.size());
+      job.on_trial(trial);
+    };
     try {
-      if (!other.learn(table, trial)) job.context().check();
+      if (!other.learn(table, run)) job.context().check();
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kDiverged) throw;
       continue;
     }
     const double found = other.squared_error(table, target_scale_, job);
     if (!(found < kClearly * error)) continue;
+    trial.text += fmt::format(": held-out RMSE {:.4g}, before {:.4g}",
+                              std::sqrt(found) * target_scale_, std::sqrt(error) * target_scale_);
+    trial.better = true;
+    job.on_trial(trial);
     error = found;
     other.theta_ = Matrix();
     best = std::move(other);
