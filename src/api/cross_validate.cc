@@ -31,6 +31,15 @@ class Folds {
   const SplitOptions& options_;
 };
 
+Profile profile_of(const Dataset& data, const SplitOptions& split, double seconds) {
+  Profile out = data.profile();
+  out.seconds = seconds;
+  out.summary += split.folds
+                     ? fmt::format("; each is tested once, in one of {} folds", *split.folds)
+                     : fmt::format("; {} of them are tested", in_percent(split.test));
+  return out;
+}
+
 }  // namespace
 
 Report cross_validate(std::string_view name, const std::vector<std::string>& sources,
@@ -54,14 +63,7 @@ Report cross_validate(std::string_view name, const std::vector<std::string>& sou
   request.keep_times = split.split == SplitBy::kTime || split.split == SplitBy::kUserTime;
   const Stopwatch watch;
   const auto data = read_watched(*reader, std::move(request), context, observer, *info.data);
-  if (observer) {
-    Profile profile = data->profile();
-    profile.seconds = watch.seconds();
-    profile.summary += split.folds
-                           ? fmt::format("; each is tested once, in one of {} folds", *split.folds)
-                           : fmt::format("; {} of them are tested", in_percent(split.test));
-    observer->on(profile);
-  }
+  if (observer) observer->on(profile_of(*data, split, watch.seconds()));
   const auto& ratings = dynamic_cast<const Ratings&>(*data);
   const Folds folds(ratings, split);
   std::vector<Report> parts;

@@ -291,87 +291,116 @@ size_t target_of(const RowAsker& asker, const std::string& name) {
   return out;
 }
 
+// What is measured of a target: places of names, sizes of errors, classes; and what beside it.
+class Measures {
+ public:
+  Measures(RowAsker& asker, size_t target, const std::string& train,
+           std::span<const Setting> reading, const Context& context, Observer* observer)
+      : asker_(asker), target_(target), named_(asker.group(target).named()) {
+    const ColumnType type = asker.group(target).column.type;
+    const bool own = target == asker.model().target();
+    const bool choice = own && (type == ColumnType::kCategory || type == ColumnType::kBoolean);
+    // Where there are few values, the place of the right one says little more than how often it
+    // is the first.
+    const bool ranked = named_ && !(choice && asker.names(target).size() <= eval::Classes::kFew);
+    if (!train.empty() && ranked) {
+      skip_gram_ =
+          std::make_unique<SkipGram>(asker.encoding(), asker.model().row_dim(), target, train,
+                                     reading, context, training("skip-gram", observer));
+    }
+    const bool adds_up = own && (asker.model().scores_target() || asker.group(target).numeric());
+    if (!train.empty() && adds_up) {
+      linear_ = std::make_unique<Linear>(asker.model(), train, reading, context,
+                                         training("a linear model", observer));
+    }
+    if (train.empty() && (ranked || adds_up)) beside_ = adds_up ? "a linear model" : "skip-gram";
+    if (ranked) rankings_.emplace(asker, target, own && !choice, skip_gram_.get());
+    if (choice) classes_.emplace(asker, target, linear_.get());
+    if (!named_) guesses_.emplace(asker, target, linear_.get());
+  }
+
+  void add(const SeenRow& row, std::span<const Cell> given, const Cell& truth) {
+    ++all_;
+    if (guesses_) return guesses_->add(row, given, *truth);
+    const std::vector<uint32_t> right = asker_.members(target_, *truth);
+    unseen_ += right.empty();
+    if (right.empty()) return;
+    if (rankings_) rankings_->add(row, given, right);
+    if (classes_) classes_->add(row, given, right.front());
+  }
+
+  uint64_t rows() const { return all_; }
+  uint64_t unseen() const { return unseen_; }
+  bool nothing() const { return (guesses_ ? guesses_->size() : all_ - unseen_) == 0; }
+
+  void tell(Report& out) {
+    if (classes_) classes_->tell(out);
+    if (rankings_) out.comparisons.push_back(rankings_->comparison());
+    if (guesses_) out.comparisons.push_back(guesses_->comparison());
+    out.counts.emplace_back("rows", all_);
+    if (named_) out.counts.emplace_back("unseen", unseen_);
+  }
+  // What could stand beside it if the table that the model learned from were given; "": nothing.
+  std::string_view beside() const { return beside_; }
+
+ private:
+  RowAsker& asker_;
+  const size_t target_;
+  const bool named_;
+  std::unique_ptr<SkipGram> skip_gram_;
+  std::unique_ptr<Linear> linear_;
+  std::optional<NameRankings> rankings_;
+  std::optional<NumberGuesses> guesses_;
+  std::optional<ClassGuesses> classes_;
+  std::string_view beside_;
+  uint64_t all_ = 0, unseen_ = 0;
+};
+
 }  // namespace
 
 Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& sources,
                      const EvaluateOptions& options, std::span<const Setting> reading,
                      const Context& context, Observer* observer) {
   RowAsker asker(model, "eval");
-  const Encoding& encoding = asker.encoding();
   const size_t target = target_of(asker, options.target);
-  const Column& column = asker.group(target).column;
-  const bool named = asker.group(target).named(), own = target == asker.model().target();
-  const bool choice =
-      own && (column.type == ColumnType::kCategory || column.type == ColumnType::kBoolean);
-  const std::vector<uint8_t> given = given_groups(encoding, options.given, target);
-  std::unique_ptr<SkipGram> skip_gram;
-  // Where there are few values, the place of the right one says little more than how often it is
-  // the first.
-  const bool ranked = named && !(choice && asker.names(target).size() <= eval::Classes::kFew);
-  if (!options.train.empty() && ranked) {
-    skip_gram = std::make_unique<SkipGram>(encoding, asker.model().row_dim(), target, options.train,
-                                           reading, context, training("skip-gram", observer));
-  }
-  std::unique_ptr<Linear> linear;
-  const bool adds_up = own && (asker.model().scores_target() || asker.group(target).numeric());
-  if (!options.train.empty() && adds_up) {
-    linear = std::make_unique<Linear>(asker.model(), options.train, reading, context,
-                                      training("a linear model", observer));
-  }
-  GroupedRows rows(encoding, sources, reading, context, observer);
+  const std::string& name = asker.group(target).column.name;
+  const std::vector<uint8_t> given = given_groups(asker.encoding(), options.given, target);
+  Measures measures(asker, target, options.train, reading, context, observer);
+  GroupedRows rows(asker.encoding(), sources, reading, context, observer);
   if (!rows.has(target)) {
     throw fault(ErrorKind::kInput, "{}: it has no column {} to compare with", sources.front(),
-                column.name);
+                name);
   }
-  std::optional<NameRankings> rankings;
-  std::optional<NumberGuesses> guesses;
-  std::optional<ClassGuesses> classes;
-  if (ranked) rankings.emplace(asker, target, own && !choice, skip_gram.get());
-  if (choice) classes.emplace(asker, target, linear.get());
-  if (!named) guesses.emplace(asker, target, linear.get());
-  Leaks leaks(encoding);
-  uint64_t all = 0, unseen = 0;
+  Leaks leaks(asker.encoding());
   std::vector<Cell> cells;
   while (rows.next()) {
     const Cell truth = rows.cells()[target];
     if (!truth) continue;
-    ++all;
     cells.assign(rows.cells().begin(), rows.cells().end());
     for (size_t g = 0; g < cells.size(); ++g) {
       if (!given[g]) cells[g].reset();
     }
-    const SeenRow& row = asker.see(cells);
     leaks.look(cells, *truth);
-    if (guesses) {
-      guesses->add(row, cells, *truth);
-      continue;
-    }
-    const std::vector<uint32_t> right = asker.members(target, *truth);
-    unseen += right.empty();
-    if (right.empty()) continue;
-    if (rankings) rankings->add(row, cells, right);
-    if (classes) classes->add(row, cells, right.front());
+    measures.add(asker.see(cells), cells, truth);
   }
-  if ((guesses ? guesses->size() : all - unseen) == 0) {
+  if (measures.nothing()) {
     throw fault(ErrorKind::kInput, "{}: no row has a value of {} that the model knows",
-                sources.front(), column.name);
+                sources.front(), name);
   }
   Report out;
   out.title = fmt::format(
-      "{} from {}, {}{}", column.name, options.given.empty() ? "the other columns" : options.given,
-      count_of(all, "row"),
-      unseen ? fmt::format("; {} have a value that training never saw", grouped(unseen)) : "");
-  if (classes) classes->tell(out);
-  if (rankings) out.comparisons.push_back(rankings->comparison());
-  if (guesses) out.comparisons.push_back(guesses->comparison());
-  out.counts.emplace_back("rows", all);
-  if (named) out.counts.emplace_back("unseen", unseen);
-  leaks.tell(all, column.name, out);
-  if ((ranked || adds_up) && options.train.empty()) {
+      "{} from {}, {}{}", name, options.given.empty() ? "the other columns" : options.given,
+      count_of(measures.rows(), "row"),
+      measures.unseen()
+          ? fmt::format("; {} have a value that training never saw", grouped(measures.unseen()))
+          : "");
+  measures.tell(out);
+  leaks.tell(measures.rows(), name, out);
+  if (!measures.beside().empty()) {
     out.notes.push_back(
         {Note::Level::kHint, fmt::format("with --train and the table that the model was trained "
                                          "on, {} is measured for comparison",
-                                         adds_up ? "a linear model" : "skip-gram")});
+                                         measures.beside())});
   }
   return out;
 }

@@ -42,6 +42,27 @@ M through_file(const M& model, std::string_view kind, bool checkpoint = false) {
   return out;
 }
 
+// A run that is stopped at its nth safe point, and goes on from the file.
+template <class M, class Config, class Data>
+M interrupted(const Config& config, const Data& data, std::string_view kind, int stop,
+              bool deterministic, int threads = 1) {
+  M first;
+  first.config() = config;
+  Job job;
+  job.deterministic = deterministic;
+  int points = 0;
+  job.on_progress = [&](const Progress&) {
+    if (++points == stop) job.cancel();
+  };
+  first.train(data, job);
+  EXPECT_FALSE(first.finished());
+  M second = through_file(first, kind, true);
+  Job rest(threads);
+  rest.deterministic = deterministic;
+  second.train(data, rest);
+  return second;
+}
+
 // Save, load, save: the same bytes.
 inline void expect_same_file(const ModelBase& model, std::string_view kind) {
   const ScratchFile a, b;

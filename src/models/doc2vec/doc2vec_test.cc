@@ -173,20 +173,8 @@ TEST(Doc2Vec, ResumedRunEqualsUninterruptedOne) {
     for (const bool deterministic : {false, true}) {
       const Doc2Vec whole = trained(data, config, 1, deterministic);
       for (int stop = 1; stop <= 3; ++stop) {
-        Doc2Vec first;
-        first.config() = config;
-        Job job;
-        job.deterministic = deterministic;
-        int points = 0;
-        job.on_progress = [&](const Progress&) {
-          if (++points == stop) job.cancel();
-        };
-        first.train(data, job);
-        ASSERT_FALSE(first.finished());
-        Doc2Vec second = test::through_file(first, "doc2vec", true);
-        Job rest(deterministic ? 3 : 1);
-        rest.deterministic = deterministic;
-        second.train(data, rest);
+        const Doc2Vec second = test::interrupted<Doc2Vec>(config, data, "doc2vec", stop,
+                                                          deterministic, deterministic ? 3 : 1);
         EXPECT_TRUE(same_model(whole, second)) << shown(config) << stop << deterministic;
       }
     }

@@ -155,20 +155,8 @@ TEST(FastText, ResumedRunEqualsUninterruptedOne) {
   for (const bool deterministic : {false, true}) {
     const FastText whole = trained(corpus, config, 1, deterministic);
     for (int stop = 1; stop <= 3; ++stop) {
-      FastText first;
-      first.config() = config;
-      Job job;
-      job.deterministic = deterministic;
-      int points = 0;
-      job.on_progress = [&](const Progress&) {
-        if (++points == stop) job.cancel();
-      };
-      first.train(corpus, job);
-      ASSERT_FALSE(first.finished());
-      FastText second = test::through_file(first, "fasttext", true);
-      Job rest;
-      rest.deterministic = deterministic;
-      second.train(corpus, rest);
+      const FastText second =
+          test::interrupted<FastText>(config, corpus, "fasttext", stop, deterministic);
       EXPECT_TRUE(same_model(whole, second)) << stop << " deterministic " << deterministic;
     }
   }

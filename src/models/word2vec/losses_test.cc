@@ -118,20 +118,8 @@ TEST(Word2VecLosses, SavedLoadedAndResumed) {
       EXPECT_TRUE(same_model(whole, test::through_file(whole, "word2vec")));
       test::expect_same_file(whole, "word2vec");
       for (int stop = 1; stop <= 3; ++stop) {
-        Word2Vec first;
-        first.config() = config;
-        Job job;
-        job.deterministic = deterministic;
-        int points = 0;
-        job.on_progress = [&](const Progress&) {
-          if (++points == stop) job.cancel();
-        };
-        first.train(corpus, job);
-        ASSERT_FALSE(first.finished());
-        Word2Vec second = test::through_file(first, "word2vec", true);
-        Job rest(deterministic ? 3 : 1);
-        rest.deterministic = deterministic;
-        second.train(corpus, rest);
+        const Word2Vec second = test::interrupted<Word2Vec>(config, corpus, "word2vec", stop,
+                                                            deterministic, deterministic ? 3 : 1);
         EXPECT_TRUE(same_model(whole, second)) << static_cast<int>(loss) << " at " << stop;
       }
     }
