@@ -37,6 +37,11 @@ class Campaigns(kith.TestCase):
     def test_hostile_files(self):
         self.holds("hostile.py", "--use-many", kith.BUILD / "use_many", "--count", 60)
 
+    def test_each_mutant_is_of_a_line_that_is_there(self):
+        done = subprocess.run([sys.executable, "-B", kith.SOURCE / "tests/mutants.py", "--only",
+                               "(?!)"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.stdout, done.stderr), ("mutants: none of them is meant\n", ""))
+
     @unittest.skipIf(kith.SANITIZED, "sanitizers take memory of their own")
     def test_memory(self):
         self.holds("memory.py", "--count", 6)
