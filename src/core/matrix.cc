@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/huge_pages.h"
 #include "core/line_vector.h"
 
 namespace kith {
 namespace {
 
-constexpr size_t kHugePage = size_t{2} << 20;
 // Smaller ones come from the heap: a mapping costs some microseconds and a lock that all threads
 // share, which is more than a decomposition of a few rows takes.
 constexpr size_t kMapped = size_t{64} << 10;
@@ -55,7 +55,7 @@ Matrix::Matrix(size_t rows, size_t cols) : rows_(rows), cols_(cols), stride_(pad
     throw fault(ErrorKind::kLimit, "no memory for a table of {} x {} floats ({} MB)", rows, cols,
                 bytes >> 20);
   }
-  if (bytes >= 4 * kHugePage) madvise(p, bytes, MADV_HUGEPAGE);
+  use_huge_pages(p, bytes);
   data_ = {static_cast<float*>(p), detail::Unmap{bytes}};
 }
 

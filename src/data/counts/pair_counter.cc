@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/huge_pages.h"
 #include "io/file.h"
 #include "kith/text.h"
 
@@ -144,8 +145,12 @@ class Tally {
     uint64_t events;  // between two sorts
     uint64_t sums;    // that may stay in memory
   };
-  explicit Tally(const Plan& plan)
-      : plan_(plan), table_(plan.low.size() + plan.weights.size(), 0), events_(plan.events) {}
+  explicit Tally(const Plan& plan) : plan_(plan) {
+    resize_huge(table_, plan.low.size() + plan.weights.size());
+    resize_huge(events_, plan.events);
+    next_.resize(plan.weights.size());
+    fetched_.resize(plan.weights.size());
+  }
 
   // Pairs whose first word is among the first `end`; `pieces`: a line begins with the first of
   // them.
@@ -170,10 +175,12 @@ class Tally {
   }
 
   void finish() {
+    add_fetched();
     sort();
     if (scratch_) scratch_->flush();
     events_ = {};
     spare_ = {};
+    sums_ = {};
   }
 
   std::vector<uint64_t>& table() { return table_; }
@@ -209,6 +216,7 @@ class Tally {
     const uint32_t a = row_of(words[i]);
     const uint64_t nobodys = plan_.low.size();
     uint64_t* event = events_.data() + event_count_;
+    uint64_t** cell = next_.data();
     for (size_t j = i + 1; j <= last && words[j] != kSentenceEnd; ++j) {
       const uint32_t b = row_of(words[j]);
       const uint32_t row = kDirection == CountDirection::kBoth   ? std::min(a, b)
@@ -217,17 +225,27 @@ class Tally {
       const uint32_t column = a ^ b ^ row;
       const size_t d = j - i;
       const bool low = column < plan_.low.limit(row);
-      table_[low ? plan_.low.at(row, column) : nobodys + d] += plan_.weights[d];
+      *cell = table_.data() + (low ? plan_.low.at(row, column) : nobodys + d);
+      __builtin_prefetch(*cell++, 1);
       *event = (uint64_t{row} << plan_.bits | column) << kDistanceBits | d;
       event += !low;
     }
     event_count_ = static_cast<size_t>(event - events_.data());
+    add_fetched();
+    std::swap(fetched_, next_);
+    fetched_count_ = static_cast<size_t>(cell - fetched_.data());
+  }
+
+  // The cells of the word before are in the cache by now.
+  void add_fetched() {
+    for (size_t k = 0; k < fetched_count_; ++k) *fetched_[k] += plan_.weights[k + 1];
+    fetched_count_ = 0;
   }
 
   // By cell; the order of distances within a cell does not matter, as they are added up.
   void sort_events() {
     constexpr int kDigit = 11;
-    spare_.resize(events_.size());
+    resize_huge(spare_, events_.size());
     const size_t count = event_count_;
     for (int shift = kDistanceBits; shift < kDistanceBits + 2 * plan_.bits; shift += kDigit) {
       constexpr uint64_t kMask = (uint64_t{1} << kDigit) - 1;
@@ -241,30 +259,42 @@ class Tally {
     }
   }
 
+  size_t distinct_cells() const {
+    size_t out = 0;
+    uint64_t before = ~uint64_t{0};
+    for (const uint64_t e : std::span(events_).first(event_count_)) {
+      out += e >> kDistanceBits != before;
+      before = e >> kDistanceBits;
+    }
+    return out;
+  }
+
   void sort() {
     if (event_count_ == 0) return;
     sort_events();
-    Run run;
+    sums_.clear();
+    sums_.reserve(distinct_cells());  // no copies on the way
     for (const uint64_t e : std::span(events_).first(event_count_)) {
       const uint64_t cell = e >> kDistanceBits;
       const uint64_t weight = plan_.weights[e & ((1 << kDistanceBits) - 1)];
-      if (!run.sums.empty() && run.sums.back().cell == cell) {
-        run.sums.back().weight += weight;
+      if (!sums_.empty() && sums_.back().cell == cell) {
+        sums_.back().weight += weight;
       } else {
-        run.sums.push_back({cell, weight});
+        sums_.push_back({cell, weight});
       }
     }
     event_count_ = 0;
+    Run run;
     for (const uint32_t first : plan_.ranges) {
       const auto at =
-          std::ranges::lower_bound(run.sums, uint64_t{first} << plan_.bits, {}, &Sum::cell);
-      run.starts.push_back(static_cast<uint64_t>(at - run.sums.begin()));
+          std::ranges::lower_bound(sums_, uint64_t{first} << plan_.bits, {}, &Sum::cell);
+      run.starts.push_back(static_cast<uint64_t>(at - sums_.begin()));
     }
-    kept_ += run.sums.size();
-    if (kept_ > plan_.sums) {
+    if (kept_ + sums_.size() > plan_.sums) {
       write_down(run);
     } else {
-      run.sums.shrink_to_fit();
+      kept_ += sums_.size();
+      run.sums = sums_;
     }
     runs_.push_back(std::move(run));
   }
@@ -273,14 +303,14 @@ class Tally {
     if (!scratch_) scratch_ = std::make_unique<ScratchFile>(plan_.scratch);
     run.on_disk = true;
     run.at = scratch_->size() / sizeof(Sum);
-    kept_ -= run.sums.size();
-    scratch_->append(
-        {reinterpret_cast<const char*>(run.sums.data()), run.sums.size() * sizeof(Sum)});
-    run.sums = {};
+    scratch_->append({reinterpret_cast<const char*>(sums_.data()), sums_.size() * sizeof(Sum)});
   }
 
   const Plan plan_;
   std::vector<uint64_t> table_, events_, spare_;
+  std::vector<uint64_t*> next_, fetched_;  // cells of a word and its neighbours, by distance
+  size_t fetched_count_ = 0;
+  std::vector<Sum> sums_;  // of the events that were sorted last
   std::vector<Run> runs_;
   std::unique_ptr<ScratchFile> scratch_;
   size_t event_count_ = 0;
@@ -336,8 +366,8 @@ Sparse joined(std::vector<Piece> pieces, uint32_t words, const Context& context)
     starts.push_back(out.offsets.back());
     for (const uint64_t size : p.sizes) out.offsets.push_back(out.offsets.back() + size);
   }
-  out.column.resize(out.offsets.back());
-  out.value.resize(out.offsets.back());
+  resize_huge(out.column, out.offsets.back());
+  resize_huge(out.value, out.offsets.back());
   for_each_shard(context, pieces.size(), [&](size_t p) {
     const auto at = static_cast<std::ptrdiff_t>(starts[p]);
     std::ranges::copy(pieces[p].column, out.column.begin() + at);
@@ -361,8 +391,8 @@ Sparse symmetric(const Sparse& upper) {
     }
   }
   for (uint32_t r = 0; r < rows; ++r) out.offsets[r + 1] += out.offsets[r];
-  out.column.resize(out.offsets.back());
-  out.value.resize(out.offsets.back());
+  resize_huge(out.column, out.offsets.back());
+  resize_huge(out.value, out.offsets.back());
   std::vector<uint64_t> next(out.offsets.begin(), out.offsets.end() - 1);
   for (uint32_t r = 0; r < rows; ++r) {  // rows rise, so columns below the diagonal do
     const Sparse::Row row = upper.row(r);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/huge_pages.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+
+namespace kith {
+namespace {
+
+constexpr uintptr_t kPage = 4096;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+}  // namespace
+
+void use_huge_pages(void* begin, size_t bytes) {
+  if (bytes < 4 * kHugePage) return;
+  // Whole pages alone: what stands beside them belongs to others.
+  const auto at = reinterpret_cast<uintptr_t>(begin);
+  const uintptr_t first = (at + kPage - 1) / kPage * kPage, last = (at + bytes) / kPage * kPage;
+  madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
+}  // namespace kith
