@@ -12,6 +12,9 @@ PYTHON := /usr/bin/python3 -B
 SOURCES = $(shell find include src cli tests bench fuzz examples -name '*.h' -o -name '*.cc')
 # The thread sanitizer of gcc 12 fails on kernels that randomise addresses widely.
 NO_ASLR := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+# What one clone has compiled serves another, wherever it stands.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS)
 
 configure = cmake --preset $(1) --log-level=WARNING -Wno-dev >build/$(1).log || \
