@@ -219,6 +219,11 @@ int run_embed(Args args) {
   Narrator narrator(quiet.quiet);
   const bool can = model.can(Can::kCompleteRows) || model.can(Can::kEmbedTexts);
   if (!can || !are_sources(model, asked)) {
+    if (!flags.output.empty() || options.to || !options.name.empty() || !options.column.empty()) {
+      misused(kEmbed, fmt::format("{} is no file, and --output, --to, --name and --column are for "
+                                  "files; leave them out to have one vector printed",
+                                  printable(asked.front())));
+    }
     const std::vector<float> vector = embed(model, asked, options, &narrator);
     if (flags.json) {
       put_json({{"query", asked}, {"vector", vector}});

@@ -41,6 +41,12 @@ class Documents(kith.TestCase):
         self.assertEqual(rows[0], [0] * 12)
         for a, b in zip(rows[1], once, strict=True):
             self.assertAlmostEqual(a, b, places=6)
+        near = self.ok("near", self.model, "--text", first, "--json").json
+        self.assertEqual(near["column"], "document")
+        own = [self.topic(int(n["id"])) == self.topic(1) for n in near["neighbours"]]
+        self.assertGreaterEqual(sum(own), 9)
+        self.refused("embed", self.model, first, "-o", self.path("x.npy"), code=kith.BAD_USAGE,
+                     says="leave them out to have one vector printed")
         self.refused("embed", self.model, "qwerty", says="no word that the model knows")
         self.refused("embed", self.model, first, "--smooth", 0.1, code=kith.BAD_USAGE,
                      says="--smooth is for models of words")

@@ -27,6 +27,7 @@ struct NearOptions {
   std::optional<Search> search{};
   std::optional<int64_t> restrict_to{};
   std::string to{};
+  bool text = false;
 
   static constexpr std::tuple fields{
       field("top", &NearOptions::top, "how many answers").between(1, 1e6),
@@ -41,6 +42,8 @@ struct NearOptions {
           .automatic("all"),
       field("to", &NearOptions::to,
             "tables: answer with values of this column that go with the given ones in a row"),
+      field("text", &NearOptions::text,
+            "each query is a text: answer with the documents, or else the words, that are like it"),
   };
 };
 
@@ -58,8 +61,8 @@ struct Near {
 
 // A query is a name ("king"; "director=Ridley Scott", "user=42" where a model has several kinds),
 // or names with signs ("king - man + woman"). With `to`, the queries are values of one row, and the
-// answer is what of that column goes with it. One query that fails is an error; of many, each says
-// so. `answer` gets each answer as it is there.
+// answer is what of that column goes with it; with `text` each is a text, as embed takes it. One
+// query that fails is an error; of many, each says so. `answer` gets each answer as it is there.
 void near(const Model& model, const std::vector<std::string>& queries, const NearOptions& options,
           const Context& context, const std::function<void(const Near&)>& answer,
           Observer* observer = nullptr, const Titles* titles = nullptr);

@@ -91,6 +91,7 @@ Embedded embed_texts(const Model& model, const std::vector<std::string>& sources
     unknown += !texts.embed(row.text, output.add(row.name, texts.dim()));
   }
   for (Note& n : rows.finish()) note(observer, n.level, std::move(n.text));
+  if (output.rows() == 0) throw fault(ErrorKind::kInput, "{}: no texts in it", rows.where());
   texts.tell(observer);
   if (unknown > 0) {
     note(observer, Note::Level::kWarning,
@@ -98,7 +99,12 @@ Embedded embed_texts(const Model& model, const std::vector<std::string>& sources
                      count_of(unknown, "text")));
   }
   Matrix all = output.join(texts.dim());
-  texts.finish(all, context);
+  if (const size_t none = texts.finish(all, context)) {
+    note(observer, Note::Level::kWarning,
+         fmt::format("{} with nothing but what all texts share: the vector of each is 0; see "
+                     "--common",
+                     count_of(none, "text")));
+  }
   output.write(std::move(all), context);
   return {output.rows(), texts.dim()};
 }

@@ -11,6 +11,7 @@
 #include "api/opened.h"
 #include "api/rows.h"
 #include "api/speller.h"
+#include "api/text_vectors.h"
 #include "core/error.h"
 #include "io/utf8.h"
 #include "kith/text.h"
@@ -66,12 +67,22 @@ struct Query {
 // Turns what was typed into queries.
 class Resolver {
  public:
-  Resolver(const Model::Impl& model, const Lookup& lookup, const Speller& speller,
+  Resolver(const Model::Impl& model, const Lookup& lookup, const Speller& speller, bool texts,
            Observer* observer)
-      : model_(model), lookup_(lookup), speller_(speller), observer_(observer) {}
+      : model_(model), lookup_(lookup), speller_(speller), observer_(observer) {
+    if (texts) texts_.emplace(model, EmbedOptions{}, "the text", observer);
+  }
 
   Query resolve(size_t place, const std::string& text) {
     Query out{place, 0, {}, {}};
+    if (texts_) {  // in the first group: documents where there are some, else words
+      out.vector.resize(texts_->dim());
+      if (!texts_->embed(text, out.vector)) {
+        throw fault(ErrorKind::kInput, "{}: the text has no word that the model knows",
+                    shown(text));
+      }
+      return out;
+    }
     const bool expression =
         text.find(" + ") != std::string::npos || text.find(" - ") != std::string::npos;
     if (!expression || lookup_.find(text)) {
@@ -132,6 +143,7 @@ class Resolver {
   const Speller& speller_;
   Observer* observer_;
   std::optional<RowAsker> rows_;
+  std::optional<TextVectors> texts_;
 };
 
 SearchOptions search_options(const VectorGroup& group, int64_t top,
@@ -236,18 +248,28 @@ bool asks_for_itself(const Lookup& lookup, const std::vector<std::string>& terms
   return found && lookup.groups()[found->group].column == to;
 }
 
+void check_texts(const Model::Impl& model, const NearOptions& options) {
+  if (!options.to.empty() || options.vectors) {
+    throw fault(ErrorKind::kUsage, "--text has vectors of its own; leave --to and --vectors out");
+  }
+  if (!model.can(Can::kEmbedTexts)) {
+    refuse_question(model.asked("near --text"), CountsWords::kWhat);
+  }
+}
+
 }  // namespace
 
 void near(const Model& model, const std::vector<std::string>& queries, const NearOptions& options,
           const Context& context, const std::function<void(const Near&)>& answer,
           Observer* observer, const Titles* titles) {
   const Model::Impl& opened = model.impl();
+  if (options.text) check_texts(opened, options);
   const Lookup lookup(opened.ask<HasVectors>("near").vectors_of(options.vectors), titles);
   if (!options.to.empty() && !asks_for_itself(lookup, queries, options.to)) {
     return answer(going_with(opened, queries, options));
   }
   const Speller speller(opened, options.vectors);
-  Resolver resolver(opened, lookup, speller, observer);
+  Resolver resolver(opened, lookup, speller, options.text, observer);
   Searcher searcher(lookup, options, queries.size(), context, observer);
   for (size_t begin = 0; begin < queries.size(); begin += kBatch) {
     const size_t end = std::min(queries.size(), begin + kBatch);

@@ -9,6 +9,7 @@
 
 #include "api/test_models.h"
 #include "core/rng.h"
+#include "io/vector_files.h"
 
 namespace kith::test {
 namespace {
@@ -73,6 +74,37 @@ TEST(Near, ScoresAreCosinesAndFall) {
 }
 
 // Of unit vectors: (1, 1) / sqrt 2 - (0, 1) + (0, -1).
+TEST(Near, ATextIsNearToWhatItsVectorIsNearTo) {
+  const Strings text{"ship", "the", "wave"};
+  const Near found = ask(words(), "ship the wave", {.top = 3, .text = true});
+  const std::vector<float> own = embed(words(), text);
+  const TestFolder folder;
+  export_vectors(words(), folder.path() + "/v.txt", VectorFormat::kGlove, two_threads());
+  const auto all = read_vectors(folder.path() + "/v.txt");
+  double best = -1;
+  std::string wanted;
+  for (size_t r = 0; r < all.names.size(); ++r) {
+    double ab = 0, aa = 0, bb = 0;
+    for (size_t k = 0; k < own.size(); ++k) {
+      ab += double{own[k]} * all.matrix.row(r)[k];
+      aa += double{own[k]} * own[k];
+      bb += double{all.matrix.row(r)[k]} * all.matrix.row(r)[k];
+    }
+    if (ab / std::sqrt(aa * bb) <= best) continue;
+    best = ab / std::sqrt(aa * bb);
+    wanted = all.names[r];
+  }
+  ASSERT_EQ(found.neighbours.size(), 3u);
+  EXPECT_EQ(found.neighbours[0].id, wanted);
+  EXPECT_NEAR(found.neighbours[0].score, best, 1e-4);
+  EXPECT_EQ(input_error([&] { ask(words(), "qqq", {.text = true}); }),
+            "qqq: the text has no word that the model knows");
+  expect_part("leave --to and --vectors out",
+              usage_error([&] { ask(words(), "ship", {.vectors = Side::kOutput, .text = true}); }));
+  expect_part("near --text is for models that have vectors of words",
+              usage_error([&] { ask(ratings(), "ship", {.text = true}); }));
+}
+
 TEST(Near, AnExpressionIsASumWithSigns) {
   const Near answer = ask(royals(), "king - man + woman", {.top = 100});
   EXPECT_EQ(answer.neighbours.front().id, "queen");

@@ -40,7 +40,8 @@ TEST(Options, OfNear) {
   EXPECT_EQ(with<O>("search", text_value("auto")).search, std::nullopt);
   EXPECT_EQ(with<O>("restrict", whole_value(9)).restrict_to, 9);
   EXPECT_EQ(with<O>("to", text_value("city")).to, "city");
-  EXPECT_EQ(names_of<O>(), (Names{"top", "vectors", "search", "restrict", "to"}));
+  EXPECT_TRUE(with<O>("text", true).text);
+  EXPECT_EQ(names_of<O>(), (Names{"top", "vectors", "search", "restrict", "to", "text"}));
   usage_error([] { with<O>("top", whole_value(0)); });
 }
 

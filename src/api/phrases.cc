@@ -10,10 +10,12 @@
 
 #include "api/phrase_pairs.h"
 #include "api/reading.h"
+#include "api/rows.h"
 #include "core/error.h"
 #include "core/waiting.h"
 #include "data/text/tokenizer.h"
 #include "data/text/word_counter.h"
+#include "io/file.h"
 #include "io/text_source.h"
 #include "kith/files.h"
 #include "kith/text.h"
@@ -73,6 +75,7 @@ class LineReader {
     if (std::exchange(open_, false) && !ended_) end_line();
   }
   uint64_t words() const { return tokenizer_->counts().words; }
+  uint64_t invalid() const { return tokenizer_->counts().invalid_utf8; }
 
  private:
   // Line by line, for the tokenizer tells only of the ends of lines that have words.
@@ -207,6 +210,12 @@ PhrasesFound join_phrases(const std::vector<std::string>& sources, const std::st
     throw fault(ErrorKind::kUsage, "--delta is for --score word2phrase");
   }
   check_output(output, sources);
+  if (name_unpacked(output) != output) {
+    throw fault(ErrorKind::kUsage,
+                "{}: text is written as it is; name a file without that ending, and pack it "
+                "afterwards",
+                output);
+  }
   const Waiting waiting(context);
   const std::string folder = std::filesystem::path(output).parent_path().string();
   NumberedText text(!options.scratch.empty() ? options.scratch : folder.empty() ? "." : folder);
@@ -214,6 +223,11 @@ PhrasesFound join_phrases(const std::vector<std::string>& sources, const std::st
   LineReader reader(options, text, found);
   for (const std::string& source : sources) reader.read(source, context, observer);
   text.end();
+  if (reader.invalid() > 0) {
+    note(observer, Note::Level::kNote,
+         fmt::format("{} with bytes that are not UTF-8 (they became U+FFFD); {}",
+                     count_of(reader.invalid(), "word"), kIfNotUtf8));
+  }
   found.words = reader.words();
   if (found.words == 0) {
     throw fault(ErrorKind::kInput, "{}: no words in it; give a text file with words in it",

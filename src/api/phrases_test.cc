@@ -156,6 +156,7 @@ TEST(Phrases, WhatIsRefused) {
   expect_part("nowhere.txt", io_error([&] { run({folder.path() + "/nowhere.txt"}, output); }));
   expect_part("--join", usage_error([&] { run({text}, output, {.join = " "}); }));
   expect_part("--join", usage_error([&] { run({text}, output, {.join = ""}); }));
+  expect_part("name a file without that ending", usage_error([&] { run({text}, output + ".gz"); }));
   expect_part("--delta", usage_error([&] { run({text}, output, {.delta = 1}); }));
   expect_part("no text was given", usage_error([&] { run({}, output); }));
   EXPECT_FALSE(std::filesystem::exists(output));

@@ -149,6 +149,7 @@ inline std::vector<Case> cases() {
       {"doc2vec", "window", kChanges, kDm},
       {"doc2vec", "window", kChanges, {flag("words", true)}},
       {"doc2vec", "fixed-window", kChanges, kDm},
+      {"doc2vec", "fixed-window", kNothing},
       {"doc2vec", "gradient", kChanges, kDm},
       {"doc2vec", "gradient", kNothing},
       {"doc2vec", "early-stop", kChanges, {number("lr", 2), whole("epochs", 40)}},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/text_vectors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "api/rows.h"
 #include "core/error.h"
 #include "io/nfc.h"
+#include "io/text_source.h"
 #include "kith/text.h"
 #include "train/svd.h"
 
@@ -43,6 +45,10 @@ void refuse_weights(const EmbedOptions& options) {
 void take_out(std::span<const double> u, std::span<float> v) {
   const double along = std::inner_product(u.begin(), u.end(), v.begin(), 0.0);
   for (size_t k = 0; k < v.size(); ++k) v[k] = static_cast<float>(v[k] - along * u[k]);
+}
+
+double length_of(std::span<const float> v) {
+  return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
 }  // namespace
@@ -163,17 +169,32 @@ bool TextVectors::embed(std::string_view text, std::span<float> out) {
   return known > 0;
 }
 
-void TextVectors::finish(Matrix& texts, const Context& context) const {
-  if (common_ != CommonDirection::kTexts || texts.rows() == 0) return;
+size_t TextVectors::finish(Matrix& texts, const Context& context) const {
+  if (common_ != CommonDirection::kTexts || texts.rows() == 0) return 0;
   const DenseOperator all(texts);
   const Svd svd = randomised_svd(all, {.rank = 1}, context);
-  if (svd.rank() == 0) return;  // all texts are zero
+  if (svd.rank() == 0) return 0;  // all texts are zero
   std::vector<double> u(dim_);
   for (size_t k = 0; k < dim_; ++k) u[k] = svd.v.row(k)[0];
-  for (size_t r = 0; r < texts.rows(); ++r) take_out(u, texts.row(r));
+  constexpr double kRounding = 1e-6;  // of a length: less is none
+  size_t none = 0;
+  for (size_t r = 0; r < texts.rows(); ++r) {
+    const std::span<float> text = texts.row(r);
+    const double before = length_of(text);
+    take_out(u, text);
+    if (before == 0 || length_of(text) > kRounding * before) continue;
+    std::ranges::fill(text, 0.0f);
+    ++none;
+  }
+  return none;
 }
 
 void TextVectors::tell(Observer* observer) const {
+  if (const uint64_t invalid = text_.counts().invalid_utf8; invalid > 0) {
+    note(
+        observer, Note::Level::kNote,
+        fmt::format("{} with bytes that are not UTF-8; {}", count_of(invalid, "word"), kIfNotUtf8));
+  }
   if (unknown_ == 0) return;
   note(observer, Note::Level::kNote,
        fmt::format("{} of {} are not known to the model and were left out", grouped(unknown_),

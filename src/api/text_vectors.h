@@ -35,9 +35,10 @@ class TextVectors {
   size_t dim() const { return dim_; }
   // False, and zeros, if no word of the text is known.
   bool embed(std::string_view text, std::span<float> out);
-  // When all texts are there: takes out what they share, if that was asked for.
-  void finish(Matrix& texts, const Context& context) const;
-  // Says how many words were not known.
+  // When all texts are there: takes out what they share, if that was asked for. How many have
+  // nothing else, and are zero now.
+  size_t finish(Matrix& texts, const Context& context) const;
+  // Says how many words were not known, and how many were not UTF-8.
   void tell(Observer* observer) const;
   uint64_t words() const { return words_; }
 

@@ -130,6 +130,32 @@ TEST(TextVectors, TheDirectionOfAllTextsIsTakenOut) {
             "--common texts is for files: one text has no others");
 }
 
+// What is left of it is rounding: no direction.
+TEST(TextVectors, OfTextsThatAreAllAlikeNothingIsLeftWithoutWhatTheyShare) {
+  const TestFolder folder;
+  const std::string out = folder.path() + "/v.npy";
+  Events events;
+  embed_rows(words(), {folder.write("d.txt", "ship sail wave\nship sail wave\n")}, out,
+             {.common = CommonDirection::kTexts}, {}, two_threads(), &events);
+  const Matrix found = read_vectors(out).matrix;
+  for (size_t r = 0; r < 2; ++r) {
+    for (const float x : found.row(r)) EXPECT_EQ(x, 0);
+  }
+  EXPECT_TRUE(events.noted("2 texts with nothing but what all texts share"));
+}
+
+TEST(TextVectors, BytesThatAreNotUtf8AreTold) {
+  const TestFolder folder;
+  Events events;
+  embed_rows(words(), {folder.write("d.txt", "ship caf\xe9 wave\n")}, folder.path() + "/v.npy", {},
+             {}, two_threads(), &events);
+  EXPECT_TRUE(events.noted("1 word with bytes that are not UTF-8"));
+  expect_part("no texts in it", input_error([&] {
+                embed_rows(words(), {folder.write("e.txt", "")}, folder.path() + "/e.npy", {}, {},
+                           two_threads());
+              }));
+}
+
 TEST(TextVectors, ATextWithoutAKnownWord) {
   EXPECT_EQ(input_error([] { embed(words(), {"qwerty uiop"}); }),
             "the text has no word that the model knows");

@@ -156,6 +156,10 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
     return false;
   }
   plan.model->check_loadable();
+  if (const auto* const vectors = dynamic_cast<const HasVectors*>(plan.model.get())) {
+    out.vectors = 0;
+    for (const VectorGroup& g : vectors->vectors_of({})) out.vectors += g.names->size();
+  }
   if (observer) tell_of_better_epoch(*plan.model, *observer);
   if (observer) tell_examples(*plan.model, job, *observer);
   save_model(*plan.model, plan.info->name, plan.options.output, false, metadata);

@@ -57,6 +57,10 @@ class DocumentSet final : public Dataset {
   uint64_t words() const { return words_; }
   // The document that a position of the stream belongs to.
   uint32_t document_at(uint64_t position) const;
+  // Whether it has no word to learn from.
+  bool is_empty(uint32_t document) const {
+    return ends_[document] - (document == 0 ? 0 : ends_[document - 1]) == 1;
+  }
 
   // Words that were taken out by a fixed rule, to score a model: which, of which document, and
   // before which position of the stream each stood. No document loses its first word.

@@ -44,6 +44,9 @@ void Doc2Vec::start(const DocumentSet& data, uint64_t seed) {
     Rng rng(seed, r);
     for (float& x : input_.row(r)) x = (rng.uniform() - 0.5f) * scale;
   }
+  for (uint32_t d = 0; d < texts_; ++d) {  // as embed says of a text without a word
+    if (data.is_empty(d)) std::ranges::fill(input_.row(word_rows() + d), 0.0f);
+  }
   input_energy_.assign(input_.rows(), 1);
   output_energy_.assign(rows_, 1);
 }

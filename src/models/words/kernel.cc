@@ -86,7 +86,8 @@ class Learner {
  private:
   void window(size_t c) {
     const size_t size = static_cast<size_t>(config_.window);
-    const size_t radius = config_.fixed_window ? size : 1 + rng_.below(config_.window);
+    const size_t radius =
+        config_.fixed_window || !neighbours_ ? size : 1 + rng_.below(config_.window);
     prefetch(c, size);
     if constexpr (Contexts::kBags) contexts_.reach(c);
     begin_window();
