@@ -17,8 +17,8 @@ void use_huge_pages(void* begin, size_t bytes) {
   if (bytes < 4 * kHugePage) return;
   // Whole pages alone: what stands beside them belongs to others.
   const auto at = reinterpret_cast<uintptr_t>(begin);
-  const uintptr_t first = (at + kPage - 1) / kPage * kPage, last = (at + bytes) / kPage * kPage;
-  madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+  const uintptr_t before = (kPage - at % kPage) % kPage;
+  madvise(static_cast<char*>(begin) + before, (bytes - before) / kPage * kPage, MADV_HUGEPAGE);
 }
 
 }  // namespace kith

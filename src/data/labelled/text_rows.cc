@@ -39,7 +39,7 @@ void check_lines(const std::vector<std::string>& sources, const std::string& nam
 
 }  // namespace
 
-TextRows::TextRows(std::vector<std::string> sources, const std::string& column,
+TextRows::TextRows(const std::vector<std::string>& sources, const std::string& column,
                    const std::string& name, std::string_view name_flag, const TableOptions& table)
     : name_(name), name_flag_(name_flag) {
   if (sources.empty()) throw fault(ErrorKind::kUsage, "no file of texts was given");

@@ -24,8 +24,8 @@ class TextRows {
  public:
   // `column`: of the texts, several with commas; "" for lines. `name`: the column that names the
   // rows, or "". Error(kUsage) for what only tables have, with the flag `name_flag` for the name.
-  TextRows(std::vector<std::string> sources, const std::string& column, const std::string& name,
-           std::string_view name_flag, const TableOptions& table);
+  TextRows(const std::vector<std::string>& sources, const std::string& column,
+           const std::string& name, std::string_view name_flag, const TableOptions& table);
 
   bool next(TextRow& out);
   const std::string& where() const { return where_; }
