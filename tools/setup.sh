@@ -14,7 +14,8 @@ case "${1:-}" in
   deb) packages="$build dpkg-dev file" ;;
   test) packages=$test ;;
   check) packages="$test clang clang-tidy libclang-rt-14-dev" ;;
-  bench) packages="$build python3 python3-numpy python3-gensim python3-sklearn fasttext zstd sqlite3" ;;
+  bench) packages="$build python3 python3-numpy python3-gensim python3-sklearn python3-xgboost fasttext zstd
+  sqlite3" ;;
   *) echo "usage: tools/setup.sh build|demo|deb|test|check|bench" >&2; exit 2 ;;
 esac
 
