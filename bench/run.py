@@ -116,10 +116,10 @@ class Bench:
         summary = json.loads(out)
         facts = told([self.kith, "info", model, "--json"])["facts"]
         figures |= {"summary": summary, "facts": facts}
-        if case.model == "word2vec":
-            self.add_rates(figures, case)
-        else:
+        if "cells_per_second" in summary:
             figures["m_cells"] = summary["cells_per_second"] / 1e6
+        else:
+            self.add_rates(figures, case)
         return figures | self.score(model)
 
     def run_count(self, case):
