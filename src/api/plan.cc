@@ -182,11 +182,8 @@ void start_from(Plan::Impl& plan, const Model& from, std::span<const Setting> sa
   const Model::Impl& opened = from.impl();
   const Asked asked = opened.asked("train --from");
   if (!opened.can<Continues>() && opened.can<Updates>()) {
-    throw fault(
-        ErrorKind::kUsage,
-        "train --from is for models that {}; {} holds {}, which takes new data in with kith "
-        "update",
-        Continues::kWhat, asked.where, asked.kind);
+    throw fault(ErrorKind::kUsage, "{} takes new data in with kith update",
+                unanswered(asked, Continues::kWhat));
   }
   opened.ask<Continues>("train --from");
   plan.model = clone(opened.whole(), opened.kind);

@@ -172,9 +172,13 @@ std::vector<Fact> ModelBase::run_facts() const {
   return out;
 }
 
+std::string unanswered(const Asked& asked, std::string_view for_models_that) {
+  return fmt::format("{} is for models that {}; {} holds {}, which", asked.what, for_models_that,
+                     asked.where, asked.kind);
+}
+
 void refuse_question(const Asked& asked, std::string_view for_models_that) {
-  throw fault(ErrorKind::kUsage, "{} is for models that {}; {} holds {}, which does not",
-              asked.what, for_models_that, asked.where, asked.kind);
+  throw fault(ErrorKind::kUsage, "{} does not", unanswered(asked, for_models_that));
 }
 
 }  // namespace kith

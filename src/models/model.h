@@ -146,6 +146,8 @@ const ModelInfo& model(std::string_view name);       // Error(kUsage) with a sug
 struct Asked {
   std::string_view what, where, kind;
 };
+// "X is for models that ...; FILE holds ..., which": how each refusal begins.
+std::string unanswered(const Asked& asked, std::string_view for_models_that);
 [[noreturn]] void refuse_question(const Asked& asked, std::string_view for_models_that);
 template <class Capability>
 const Capability& require(const ModelBase& model, const Asked& asked) {

@@ -188,8 +188,8 @@ Profile Counts::profile() const {
   const uint64_t words = vocabulary_.words.size();
   const double all = static_cast<double>(words) * static_cast<double>(words);
   const uint64_t cells = cells_.size() + held_out_.size();
-  out.summary = fmt::format("{}, {:.2g} % of all pairs of {}", count_of(cells, "cell"),
-                            100 * static_cast<double>(cells) / all, count_of(words, "word"));
+  out.summary = fmt::format("{}, {} of all pairs of {}", count_of(cells, "cell"),
+                            in_percent(static_cast<double>(cells) / all), count_of(words, "word"));
   out.lines.emplace_back("train", fmt::format("on {} per epoch; {} held out to score the model",
                                               count_of(cells_.size(), "cell"),
                                               out.held_out ? grouped(out.held_out) : "none"));

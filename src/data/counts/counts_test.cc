@@ -151,6 +151,20 @@ std::unique_ptr<Dataset> read(const std::vector<std::string>& sources, const std
   return reader->read(request);
 }
 
+TEST(Counts, TellHowManyPairsThereAre) {
+  Sparse all;
+  all.columns = 3;
+  for (uint32_t r = 0; r < 3; ++r) {
+    for (uint32_t c = 0; c < 3; ++c) {
+      all.column.push_back(c);
+      all.value.push_back(1);
+    }
+    all.offsets.push_back(all.column.size());
+  }
+  EXPECT_EQ(Counts(words(3), all, "", {}).profile().summary,
+            "9 cells, 100 % of all pairs of 3 words");
+}
+
 TEST(CountsKind, ATextAndItsCountsAreTheSameData) {
   const TestFolder folder;
   const std::string text = folder.write("a.txt", "a b c a b\nb c a d a b c\n");
