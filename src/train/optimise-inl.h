@@ -38,13 +38,13 @@ HWY_INLINE AdamScale adam_scale(float* HWY_RESTRICT powers, const Step& step) {
   return {1 / (1 - powers[0]), 1 / (1 - powers[1])};
 }
 
-// Moves x, of `width` floats with its state behind it, along the gradient coef * g + l2 * x.
-// `mean_square` is that of the gradient over the parameters that count; only adagrad-row asks for
-// it.
+// Moves x, of `width` floats, along the gradient coef * g + l2 * x. `state` has state_width()
+// floats. `mean_square` is that of the gradient over the parameters that count; only adagrad-row
+// asks for it.
 template <Optimiser kind>
-HWY_INLINE void optimise(float* HWY_RESTRICT x, size_t width, const float* HWY_RESTRICT g,
-                         float coef, float mean_square, const Step& step) {
-  float* const state = x + width;
+HWY_INLINE void optimise(float* HWY_RESTRICT x, float* HWY_RESTRICT state, size_t width,
+                         const float* HWY_RESTRICT g, float coef, float mean_square,
+                         const Step& step) {
   const auto c = hn::Set(f32, coef), l2 = hn::Set(f32, step.l2), lr = hn::Set(f32, step.lr);
   const auto gradient = [&](size_t i, VF at) {
     return hn::MulAdd(c, hn::Load(f32, g + i), hn::Mul(l2, at));

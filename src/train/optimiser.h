@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How a row of parameters moves along its gradient. The state of a row stands behind its
-// parameters, in the same padded row, so that a sparse step touches one place in memory:
+// How a row of parameters moves along its gradient, and the state that it has for that. Where all
+// steps are of one kind, the state stands behind the parameters, in the same padded row, so that a
+// sparse step touches one place in memory:
 //
 // clang-format off
 //   sgd         x -= lr g

@@ -114,7 +114,8 @@ class Learner {
       if (drawn) {
         move_towards(row, mean, g, along);
       } else {
-        optimise<kOptimiser>(row, width_, g, along, whole_square(row, g, along, square), step_);
+        optimise<kOptimiser>(row, row + width_, width_, g, along,
+                             whole_square(row, g, along, square), step_);
       }
     }
     if (p_.apart) g[p_.dim] = along_bias;
@@ -126,7 +127,7 @@ class Learner {
     axpy(coef, g, drawn_, width_);
     axpy(-step_.l2, mean, drawn_, width_);
     const float square = whole_square(row, drawn_, 1, mean_square(drawn_));
-    optimise<kOptimiser>(row, width_, drawn_, 1, square, step_);
+    optimise<kOptimiser>(row, row + width_, width_, drawn_, 1, square, step_);
   }
 
   // A bias that is apart moves by adagrad, faster than the numbers of a vector: they grow by one

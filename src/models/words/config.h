@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "kith/fields.h"
+#include "train/optimiser.h"
 
 namespace kith::words {
 
@@ -16,6 +17,13 @@ enum class Gradient { kExact, kReference };
 enum class WordLoss { kNs, kNce, kSoftmax, kHierarchical };
 enum class Neighbours { kBoth, kLeft, kRight };
 enum class Form { kNone, kDiagonal, kFull };
+enum class Relations { kOne, kSide, kPlace };
+
+// Optimisers with a state for every number of a row. The others take steps of the kernel's own: at
+// one rate, or at one for each row (adapt_rate).
+constexpr bool has_state(Optimiser optimiser) {
+  return optimiser != Optimiser::kSgd && optimiser != Optimiser::kRowAdaGrad;
+}
 
 struct Config {
   Objective objective = Objective::kSkipGram;
@@ -35,6 +43,8 @@ struct Config {
   Neighbours side = Neighbours::kBoth;
   Form form = Form::kNone;
   double form_rate = 0.01;
+  Relations relations = Relations::kOne;
+  Optimiser optimiser = Optimiser::kRowAdaGrad;
 
   // Those that models of words and of their parts have.
   static constexpr std::tuple shared_fields{
@@ -54,7 +64,8 @@ struct Config {
       field("lr", &Config::lr, "first learning rate; falls linearly")
           .between(0, 100)
           .tuned(0.01, 0.3)
-          .automatic("0.08; cbow 0.2, or 0.05 with the reference gradient; softmax 0.1")
+          .automatic("0.08; cbow 0.2, or 0.05 with the reference gradient; a tenth with momentum; "
+                     "adagrad 0.2, adam 0.015, softmax 0.1")
           .formerly("lr", 0),
       field("adapt-rate", &Config::adapt_rate,
             "how fast the step of a vector shrinks with its gradients (AdaGrad); 0: not at all")
@@ -77,6 +88,10 @@ struct Config {
           field("form", &Config::form, "score two vectors by x'y, or by x'By with a learned B"),
           field("form-rate", &Config::form_rate, "rate of B beside that of vectors; 0 keeps B = I")
               .between(0, 100),
+          field("relations", &Config::relations,
+                "form: one B for all neighbours, one for each side of a word, or one for each "
+                "place in its window"),
+          field("optimiser", &Config::optimiser, "how vectors move along their gradients"),
       });
 };
 
@@ -105,4 +120,8 @@ struct kith::EnumNames<kith::words::Neighbours> {
 template <>
 struct kith::EnumNames<kith::words::Form> {
   static constexpr std::array<std::string_view, 3> names{"none", "diagonal", "full"};
+};
+template <>
+struct kith::EnumNames<kith::words::Relations> {
+  static constexpr std::array<std::string_view, 3> names{"one", "side", "place"};
 };

@@ -13,6 +13,7 @@
 #include "kernels/vec-inl.h"
 #include "models/words/form-inl.h"
 #include "models/words/rows-inl.h"
+#include "models/words/steps-inl.h"
 #include "models/words/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -36,7 +37,8 @@ class Learner {
         tree_(settings.tree),
         words_(work.words),
         rng_(work.rng),
-        lr_(work.lr),
+        rate_(work.lr),
+        lr_(Contexts::kSteps && rate_ > 0 ? 1 : rate_),
         document_(work.document),
         neighbours_(work.neighbours),
         contexts_(contexts),
@@ -67,18 +69,19 @@ class Learner {
   }
 
   // One window given outright.
-  Tally learn(std::span<const uint32_t> contexts, uint32_t centre,
-              std::span<const uint32_t> noise) {
-    begin_window();
-    for (size_t i = 0; i < contexts.size(); ++i) set_context(i, WordId{contexts[i]}, 0);
+  Tally learn(const Window& window) {
+    begin_window(window.left);
+    for (size_t i = 0; i < window.contexts.size(); ++i) {
+      set_context(i, WordId{window.contexts[i]}, i < window.left ? i : i + 1);
+    }
     if (tree_) {
-      set_path(centre);
+      set_path(window.centre);
     } else {
-      begin_centre(centre);
-      for (const uint32_t id : noise) add_noise(id);
+      begin_centre(window.centre);
+      for (const uint32_t id : window.noise) add_noise(id);
       end_centre();
     }
-    train_window(contexts.size());
+    train_window(window.contexts.size());
     end_window();
     return tally_;
   }
@@ -90,45 +93,54 @@ class Learner {
         config_.fixed_window || !neighbours_ ? size : 1 + rng_.below(config_.window);
     prefetch(c, size);
     if constexpr (Contexts::kBags) contexts_.reach(c);
-    begin_window();
-    size_t m = neighbours_ ? set_neighbours(c, radius) : 0;
-    if (has_document()) set_context(m++, WordId{document_}, c);
-    if (m == 0) return;
     const uint32_t centre = row_of(words_[c]);
+    size_t m = 0;
     if (config_.objective == Objective::kSkipGram && config_.noise == Noise::kPair && !tree_) {
-      ++tally_.windows;
-      for (size_t i = 0; i < m; ++i) {
+      for_each_context(c, radius, [&](WordId word, size_t position) {
+        if (m++ == 0) ++tally_.windows;
+        begin_window(c);
+        set_context(0, word, position);
         draw_noise(centre);
-        skip_gram(s_.context.data() + i, s_.context_energy.data() + i, 1);
-      }
-    } else {
-      draw_noise(centre);
-      train_window(m);
+        skip_gram(s_.context.data(), s_.context_energy.data(), 1);
+        end_window();
+      });
+      return;
     }
+    begin_window(c);
+    for_each_context(c, radius,
+                     [&](WordId word, size_t position) { set_context(m++, word, position); });
+    if (m == 0) return;
+    draw_noise(centre);
+    train_window(m);
     end_window();
   }
 
-  void begin_window() {
-    if constexpr (Contexts::kForm) contexts_.begin_window();
+  void begin_window(size_t centre) {
+    if constexpr (Contexts::kWhole) contexts_.begin_window(centre);
+    if constexpr (Centres::kWhole) centres_.begin_window(centre);
   }
   // At a rate of 0 nothing moves, not even by rounding.
   void end_window() {
-    if constexpr (Contexts::kForm) {
-      if (lr_ > 0) contexts_.end_window();
-    }
+    if (lr_ <= 0) return;
+    if constexpr (Contexts::kWhole) contexts_.end_window();
+    if constexpr (Centres::kWhole) centres_.end_window();
   }
 
-  size_t set_neighbours(size_t c, size_t radius) {
-    size_t m = 0;
-    const size_t left = config_.side == Neighbours::kRight ? 0 : radius;
-    const size_t right = config_.side == Neighbours::kLeft ? 0 : radius;
-    for (size_t i = c; i > 0 && c - i < left && words_[i - 1] != kSentenceEnd; --i) {
-      set_context(m++, words_[i - 1], i - 1);
+  // Calls f with the words around c, and with its document, and where they stand.
+  template <class F>
+  HWY_INLINE void for_each_context(size_t c, size_t radius, const F& f) {
+    if (neighbours_) {
+      const size_t left = config_.side == Neighbours::kRight ? 0 : radius;
+      const size_t right = config_.side == Neighbours::kLeft ? 0 : radius;
+      for (size_t i = c; i > 0 && c - i < left && words_[i - 1] != kSentenceEnd; --i) {
+        f(words_[i - 1], i - 1);
+      }
+      for (size_t i = c + 1; i < words_.size() && i - c <= right && words_[i] != kSentenceEnd;
+           ++i) {
+        f(words_[i], i);
+      }
     }
-    for (size_t i = c + 1; i < words_.size() && i - c <= right && words_[i] != kSentenceEnd; ++i) {
-      set_context(m++, words_[i], i);
-    }
-    return m;
+    if (has_document()) f(WordId{document_}, c);
   }
 
   // Contexts 0 .. m - 1 against the centre's side, both in place.
@@ -302,14 +314,16 @@ class Learner {
     }
   }
 
-  // Biases move along their slopes: y's score has a coordinate more, which is 1 in every x.
+  // Biases move along their slopes: y's score has a coordinate more, which is 1 in every x. Their
+  // steps are plain ones where rows have others.
   void move_biases(size_t m, const float* step) {
+    const float plain = Contexts::kSteps ? rate_ : 1;
     for_each_tile(m, [&](size_t first, size_t width, size_t offset) {
       const float* const g = s_.slopes.view().row(0) + offset;
       for (size_t j = 0; j < width && s_.weight[first + j] != 0; ++j) {
         float sum = 0;
         for (size_t i = 0; i < m; ++i) sum += g[i * width + j];
-        contrast_->bias[s_.ids[first + j]] += step[first + j] * sum;
+        contrast_->bias[s_.ids[first + j]] += plain * step[first + j] * sum;
       }
     });
   }
@@ -422,11 +436,11 @@ class Learner {
   const Tree* const tree_;
   const std::span<const WordId> words_;
   Rng rng_;
-  const float lr_;
-  uint32_t document_;  // of the centre
+  const float rate_, lr_;  // lr_: of a window; one if rows take their steps behind it
+  uint32_t document_;      // of the centre
   const bool neighbours_;
   Contexts contexts_;
-  const Centres centres_;
+  Centres centres_;
   const size_t stride_;
   Scratch& s_;
   Tally tally_;
@@ -449,15 +463,32 @@ Tally train(const Settings& settings, Work& work, Base contexts, Base centres, s
       .learn(work.begin, work.end);
 }
 
+// Calls f with what learns from single windows, or from whole blocks, of rows that are in tables.
+template <class F>
+Tally with_learner(const Settings& settings, Work& work, RowTable contexts, RowTable centres,
+                   Scratch& scratch, const F& f) {
+  const size_t stride = contexts.rows.stride;
+  if (settings.form) {
+    const FormRows rows({contexts}, *settings.form, stride, scratch);
+    return f(Learner<FormRows, SharedRows>(settings, work, rows, {centres}, stride, scratch));
+  }
+  if (const Steps* const steps = settings.steps) {
+    const StepRows left({contexts}, steps->optimiser, steps->contexts, work.lr,
+                        scratch.context_copies);
+    const StepRows right({centres}, steps->optimiser, steps->centres, work.lr,
+                         scratch.centre_copies);
+    return f(Learner<StepRows, StepRows>(settings, work, left, right, stride, scratch));
+  }
+  return f(Learner<SharedRows, SharedRows>(settings, work, {contexts}, {centres}, stride, scratch));
+}
+
 Tally train_shared(const Settings& settings, Work& work, RowTable contexts, RowTable centres,
                    Scratch& scratch) {
-  if (settings.form) {
-    const FormRows rows({contexts}, *settings.form, contexts.rows.stride, scratch);
-    return Learner<FormRows, SharedRows>(settings, work, rows, {centres}, contexts.rows.stride,
-                                         scratch)
-        .learn(work.begin, work.end);
+  if (settings.bags) {
+    return train<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch);
   }
-  return train<SharedRows>(settings, work, {contexts}, {centres}, contexts.rows.stride, scratch);
+  return with_learner(settings, work, contexts, centres, scratch,
+                      [&](auto&& learner) { return learner.learn(work.begin, work.end); });
 }
 Tally train_private(const Settings& settings, Work& work, RowOverlay& contexts, RowOverlay& centres,
                     size_t stride, Scratch& scratch) {
@@ -466,15 +497,8 @@ Tally train_private(const Settings& settings, Work& work, RowOverlay& contexts, 
 
 Tally train_given(const Settings& settings, Work& work, const Window& window, RowTable contexts,
                   RowTable centres, Scratch& scratch) {
-  if (settings.form) {
-    const FormRows rows({contexts}, *settings.form, contexts.rows.stride, scratch);
-    return Learner<FormRows, SharedRows>(settings, work, rows, {centres}, contexts.rows.stride,
-                                         scratch)
-        .learn(window.contexts, window.centre, window.noise);
-  }
-  return Learner<SharedRows, SharedRows>(settings, work, {contexts}, {centres},
-                                         contexts.rows.stride, scratch)
-      .learn(window.contexts, window.centre, window.noise);
+  return with_learner(settings, work, contexts, centres, scratch,
+                      [&](auto&& learner) { return learner.learn(window); });
 }
 
 void logistic_for_test(const float* z, float* sigma, float* loss, size_t n) {

@@ -49,6 +49,33 @@ struct Tally {
   Tally& operator+=(const Tally& other);
 };
 
+// Rows of one window, or what is made of them: as they are when the window first asks for them, and
+// as it moves them.
+class Copies {
+ public:
+  Copies() = default;
+  Copies(size_t most, size_t stride) : now(most, stride), before(most, stride), keys_(most) {}
+  void clear() { used_ = 0; }
+  size_t size() const { return used_; }
+  uint64_t key(size_t place) const { return keys_[place]; }
+  // Where the first copy with this key is; size() if there is none.
+  size_t first(uint64_t key) const {
+    size_t place = 0;
+    while (place < used_ && keys_[place] != key) ++place;
+    return place;
+  }
+  // The place of one more copy.
+  size_t add(uint64_t key) {
+    keys_[used_] = key;
+    return used_++;
+  }
+  Matrix now, before;
+
+ private:
+  LineVector<uint64_t> keys_;
+  size_t used_ = 0;
+};
+
 // Buffers of one worker, allocated once; no two workers share a cache line of them.
 class alignas(kCacheLine) Scratch {
  public:
@@ -71,9 +98,9 @@ class alignas(kCacheLine) Scratch {
   Matrix partial;               // one vector per context, for more than one tile
   Matrix bag_now, bag_before;   // a row per position that a window reaches: its mean; at first
   LineVector<float*> bag_rows;  // of one position
-  // Of a bilinear form, a row per word of the window: B'x before and after, and what moved it.
-  Matrix form_before, form_now, form_move;
-  LineVector<uint32_t> form_ids;
+  // Of a bilinear form: B'x. Of an optimiser: x, on both sides.
+  Copies context_copies, centre_copies;
+  Matrix form_old, form_move;  // a row per copy: x before, and what moved B'x
   LineVector<float> context_share;
   LineVector<uint32_t> pool;
   size_t newest = 0;
@@ -88,12 +115,33 @@ struct Contrast {
 };
 
 // The score x'By of a bilinear form: B as a whole, or its diagonal as one row. Every thread moves
-// it.
+// it. There are several, one below the other, if what stands left and right of a word, or in each
+// place of its window, has a B of its own.
 struct FormTable {
   Rows rows;
   size_t dim;
   bool full;
   float rate;  // of B, in units of the step of x
+  Relations relations = Relations::kOne;
+  size_t window = 0;
+
+  static size_t count(Relations relations, size_t window) {
+    return relations == Relations::kOne ? 1 : relations == Relations::kSide ? 2 : 2 * window;
+  }
+  // Of the word at a position and the centre at another one.
+  size_t relation(size_t position, size_t centre) const {
+    if (relations == Relations::kOne) return 0;
+    const bool right = position > centre;
+    if (relations == Relations::kSide) return right ? 1 : 0;
+    return right ? window + position - centre - 1 : centre - position - 1;
+  }
+  size_t rows_of_one() const { return full ? dim : 1; }
+};
+
+// What rows move by, other than `Settings::config` says: the state of each row of both tables.
+struct Steps {
+  Optimiser optimiser = Optimiser::kAdaGrad;
+  Rows contexts{}, centres{};
 };
 
 struct Settings {
@@ -103,6 +151,7 @@ struct Settings {
   const Contrast* contrast = nullptr;  // of NCE
   const Tree* tree = nullptr;          // of hierarchical softmax; the centre's side is its path
   const FormTable* form = nullptr;     // of a bilinear score
+  const Steps* steps = nullptr;        // of an optimiser with a state for every row
 };
 
 // Trains the centres of a block. `contexts` and `centres` are the tables of the two sides. Other
@@ -117,6 +166,7 @@ struct Window {
   std::span<const uint32_t> contexts;
   uint32_t centre;
   std::span<const uint32_t> noise;  // at most `negatives`; one that stands twice counts twice
+  size_t left = 0;                  // so many of the contexts stand left of the centre
 };
 Tally train_window(const Settings& settings, const Window& window, float lr, RowTable contexts,
                    RowTable centres, Scratch& scratch);

@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <numeric>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "kernels/test_targets.h"
@@ -57,6 +59,11 @@ struct Parameters {
   }
   // What is there now against `all` moved by -lr times the gradient.
   void expect_step(const Vec& gradient, double lr, const std::string& what) const {
+    Vec there = all;
+    reference::axpy(-lr, gradient, there);
+    expect_at(there, 3e-6, what);
+  }
+  void expect_at(const Vec& there, double within, const std::string& what) const {
     Vec now;
     for (const Matrix* m : {&in, &out}) {
       for (size_t r = 0; r < m->rows(); ++r) {
@@ -64,9 +71,9 @@ struct Parameters {
       }
     }
     now.insert(now.end(), bias.begin(), bias.end());
-    ASSERT_EQ(now.size(), all.size());
+    ASSERT_EQ(now.size(), there.size());
     for (size_t i = 0; i < now.size(); ++i) {
-      ASSERT_NEAR(now[i], all[i] - lr * gradient[i], 3e-6) << what << " at " << i;
+      ASSERT_NEAR(now[i], there[i], within) << what << " at " << i;
     }
   }
 
@@ -82,9 +89,10 @@ constexpr uint32_t kCentre = 5;
 constexpr double kLr = 0.1;
 
 // The rows that predict: each context, or their mean.
-std::vector<Vec> predictors(const Parameters& at, const Vec& p, Objective objective) {
+std::vector<Vec> predictors(const Parameters& at, const Vec& p, Objective objective,
+                            const std::vector<uint32_t>& contexts = kContexts) {
   std::vector<Vec> out;
-  for (const uint32_t c : kContexts) out.push_back(at.x(p, c));
+  for (const uint32_t c : contexts) out.push_back(at.x(p, c));
   if (objective == Objective::kSkipGram) return out;
   Vec mean(at.dim(), 0.0);
   for (const Vec& x : out) reference::axpy(1.0 / static_cast<double>(out.size()), x, mean);
@@ -150,6 +158,112 @@ TEST_P(WordLosses, HierarchicalStepIsTheGradient) {
       EXPECT_NEAR(tally.loss, loss(at.all), 1e-4);
       at.expect_step(reference::numeric_gradient(loss, at.all), kLr,
                      fmt::format("centre {}", centre));
+    }
+  }
+}
+
+// The formulas of train/optimiser.h, a row at a time, in double.
+class TextbookSteps {
+ public:
+  TextbookSteps(Optimiser optimiser, double lr, size_t values, size_t rows)
+      : optimiser_(optimiser), lr_(lr), first_(values), second_(values), steps_(rows) {}
+
+  void move(Vec& p, const Vec& g, size_t row, size_t dim) {
+    const int t = ++steps_[row];
+    for (size_t i = row * dim; i < (row + 1) * dim; ++i) {
+      double &v = first_[i], &h = second_[i];
+      if (optimiser_ == Optimiser::kAdaGrad) {
+        h += g[i] * g[i];
+        p[i] -= lr_ * g[i] / std::sqrt(h);
+      } else if (optimiser_ == Optimiser::kAdam) {
+        v = 0.9 * v + 0.1 * g[i];
+        h = 0.999 * h + 0.001 * g[i] * g[i];
+        p[i] -= lr_ * v / (1 - std::pow(0.9, t)) / std::sqrt(h / (1 - std::pow(0.999, t)));
+      } else {
+        v = 0.9 * v - lr_ * g[i];
+        p[i] += optimiser_ == Optimiser::kNesterov ? 0.9 * v - lr_ * g[i] : v;
+      }
+    }
+  }
+
+ private:
+  Optimiser optimiser_;
+  double lr_;
+  Vec first_, second_;
+  std::vector<int> steps_;
+};
+
+struct Given {
+  std::vector<uint32_t> contexts;
+  uint32_t centre;
+  std::vector<uint32_t> noise;
+
+  double loss(const Parameters& at, const Vec& p, Objective objective, bool nce) const {
+    double sum = 0;
+    const auto score = [&](const Vec& x, uint32_t word) {
+      return dot(x, at.y(p, word)) + (nce ? at.b(p, word) + 1.5 : 0);
+    };
+    for (const Vec& x : predictors(at, p, objective, contexts)) {
+      sum -= log_sigma(score(x, centre));
+      for (const uint32_t n : noise) sum -= log_sigma(-score(x, n));
+    }
+    return sum;
+  }
+  // Of both tables, those of outputs behind those of inputs.
+  std::set<size_t> rows() const {
+    std::set<size_t> out(contexts.begin(), contexts.end());
+    out.insert(Parameters::kWords + centre);
+    for (const uint32_t n : noise) out.insert(Parameters::kWords + n);
+    return out;
+  }
+};
+const std::vector<Given> kWindows{{{0, 1, 1}, 5, {7, 8, 7, 9}}, {{1, 2}, 7, {3, 5}}};
+
+void expect_textbook_steps(Optimiser optimiser, Objective objective, bool nce, size_t dim) {
+  constexpr size_t words = Parameters::kWords;
+  const AliasSampler sampler(std::vector<double>(words, 1.0));
+  const std::vector<float> log_noise(words, -1.5f);
+  Parameters at(dim, 3);
+  const Config config{.objective = objective,
+                      .dim = static_cast<int>(dim),
+                      .adapt_rate = 0,
+                      .optimiser = optimiser};
+  const size_t width = state_width(optimiser, padded(dim));
+  Matrix in_state(words, width), out_state(words, width);
+  const Steps steps{optimiser, in_state.view(), out_state.view()};
+  Scratch scratch(config, padded(dim));
+  const Contrast contrast{at.bias, log_noise};
+  const Settings settings{config,  &sampler, nullptr, nce ? &contrast : nullptr,
+                          nullptr, nullptr,  &steps};
+  const RowTable in{at.in.view(), at.energy.data()}, out{at.out.view(), at.energy.data()};
+  const auto train = [&](const Given& w, float lr) {
+    train_window(settings, {w.contexts, w.centre, w.noise}, lr, in, out, scratch);
+  };
+  Vec p = at.all;
+  TextbookSteps textbook(optimiser, kLr, p.size(), 2 * words);
+  for (const Given& w : kWindows) {
+    const Vec gradient =
+        reference::numeric_gradient([&](const Vec& q) { return w.loss(at, q, objective, nce); }, p);
+    for (const size_t row : w.rows()) textbook.move(p, gradient, row, dim);
+    for (size_t i = 2 * words * dim; i < p.size(); ++i) p[i] -= kLr * gradient[i];
+    train(w, kLr);
+    at.expect_at(p, 5e-5, fmt::format("{} dim {}", static_cast<int>(optimiser), dim));
+  }
+  const Matrix before = at.in.copy();
+  train(kWindows[0], 0);
+  for (size_t r = 0; r < words; ++r) {
+    EXPECT_TRUE(std::ranges::equal(before.row(r), std::as_const(at.in).row(r))) << "a rate of 0";
+  }
+}
+
+// Windows move the rows that they touch by one step each, along the gradient of all of the window.
+TEST_P(WordLosses, RowsMoveAsTheirOptimiserSays) {
+  for (const Optimiser optimiser :
+       {Optimiser::kMomentum, Optimiser::kNesterov, Optimiser::kAdaGrad, Optimiser::kAdam}) {
+    for (const Objective objective : {Objective::kSkipGram, Objective::kCbow}) {
+      for (const bool nce : {false, true}) {
+        for (const size_t dim : {3, 17}) expect_textbook_steps(optimiser, objective, nce, dim);
+      }
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/rng.h"
 #include "models/two_sided.h"
+#include "models/words/kernel.h"
 #include "models/words/softmax.h"
 
 namespace kith::words {
@@ -39,6 +40,10 @@ void WordsModel::visit_tables(Parts& parts) {
   parts.values("output.energy", output_energy_, rows_, Use::kFixed);
   if (has_biases()) parts.values("output.bias", output_bias_, rows_, Use::kLearned);
   if (form_rows() > 0) parts.matrix("form", form_, form_rows(), dim, Use::kLearned);
+  if (state_floats() > 0) {
+    parts.matrix("input.state", input_state_, rows_, state_floats(), Use::kRun);
+    parts.matrix("output.state", output_state_, rows_, state_floats(), Use::kRun);
+  }
   if (common().loss == WordLoss::kSoftmax) {
     parts.values("input.squares", input_squares_, rows_, Use::kRun);
     parts.values("output.squares", output_squares_, rows_, Use::kRun);
@@ -50,8 +55,15 @@ bool WordsModel::has_biases() const {
 }
 
 size_t WordsModel::form_rows() const {
-  if (common().form == Form::kNone) return 0;
-  return common().form == Form::kDiagonal ? 1 : static_cast<size_t>(common().dim);
+  const Config& config = common();
+  if (config.form == Form::kNone) return 0;
+  const size_t forms = FormTable::count(config.relations, static_cast<size_t>(config.window));
+  return forms * (config.form == Form::kDiagonal ? 1 : static_cast<size_t>(config.dim));
+}
+
+size_t WordsModel::state_floats() const {
+  if (!has_state(common().optimiser)) return 0;
+  return state_width(common().optimiser, padded(static_cast<size_t>(common().dim)));
 }
 
 void WordsModel::check_settings(size_t words) const {
@@ -62,6 +74,20 @@ void WordsModel::check_settings(size_t words) const {
   if (config.form != Form::kNone && config.loss == WordLoss::kSoftmax) {
     throw fault(ErrorKind::kUsage,
                 "--form is not for --loss softmax; choose --loss ns, nce or hierarchical");
+  }
+  if (config.form == Form::kNone && config.relations != Relations::kOne) {
+    throw fault(ErrorKind::kUsage,
+                "--relations is for --form diagonal or full; choose one of them");
+  }
+  if (has_state(config.optimiser) && config.form != Form::kNone) {
+    throw fault(ErrorKind::kUsage,
+                "--form is for --optimiser sgd or adagrad-row; choose one of them");
+  }
+  if (config.optimiser != Optimiser::kRowAdaGrad && config.loss == WordLoss::kSoftmax) {
+    throw fault(
+        ErrorKind::kUsage,
+        "--loss softmax has steps of its own; leave --optimiser out, or choose --loss ns, nce "
+        "or hierarchical");
   }
   if (config.loss == WordLoss::kNs) return;
   if (config.noise == Noise::kCentre) {
@@ -109,35 +135,47 @@ void WordsModel::initialise(uint64_t seed, size_t words, const std::vector<bool>
   }
   if (words == 0) {  // B = I
     form_ = form_rows() > 0 ? Matrix(form_rows(), input_.cols()) : Matrix();
-    for (size_t k = 0; k < input_.cols() && form_rows() > 0; ++k) {
-      form_.row(common().form == Form::kFull ? k : 0)[k] = 1;
+    const bool full = common().form == Form::kFull;
+    for (size_t row = 0; row < form_.rows(); ++row) {
+      for (size_t k = 0; k < input_.cols(); ++k) {
+        if (!full || k == row % input_.cols()) form_.row(row)[k] = 1;
+      }
     }
   }
+  const size_t floats = state_floats();
+  input_state_ = floats > 0 ? Matrix(rows_, floats) : Matrix();
+  output_state_ = floats > 0 ? Matrix(rows_, floats) : Matrix();
   std::ranges::fill(input_squares_, 0.0f);
   std::ranges::fill(output_squares_, 0.0f);
 }
 
-void WordsModel::grow(const Vocabulary& vocabulary, uint64_t seed) {
+// What a model that knows words can go on with: its own settings, and a text that was read on top
+// of its words.
+void WordsModel::check_goes_on(const Vocabulary& vocabulary) const {
   const size_t old = names_.size(), size = vocabulary.words.size();
   const auto dim = static_cast<size_t>(common().dim);
-  if (old > 0 && input_.cols() != dim) {
+  if (input_.cols() != dim) {
     throw fault(ErrorKind::kUsage, "a model goes on with its own --dim, {}; got {}", input_.cols(),
                 dim);
   }
-  if (old > 0 && subwords_.settings() != parts_of_words()) {
+  if (subwords_.settings() != parts_of_words()) {
     throw fault(ErrorKind::kUsage,
                 "a model goes on with the parts of words that it has; leave --min-n, --max-n, "
                 "--ngrams and --buckets out");
   }
-  if (old > 0 && loss_before_ != common().loss) {
+  const auto kept = [&](auto setting) { return before_.*setting == common().*setting; };
+  if (!kept(&Config::loss)) {
     throw fault(ErrorKind::kUsage, "a model goes on with its own --loss, {}; got {}",
-                EnumNames<WordLoss>::names[static_cast<size_t>(loss_before_)],
+                EnumNames<WordLoss>::names[static_cast<size_t>(before_.loss)],
                 EnumNames<WordLoss>::names[static_cast<size_t>(common().loss)]);
   }
-  if (old > 0 && form_.rows() != form_rows()) {
-    throw fault(ErrorKind::kUsage, "a model goes on with its own --form; leave --form out");
+  if (!kept(&Config::form) || !kept(&Config::relations) ||
+      (common().relations == Relations::kPlace && !kept(&Config::window))) {
+    throw fault(ErrorKind::kUsage,
+                "a model goes on with its own --form, --relations and, if each place has a form, "
+                "--window; leave them out");
   }
-  if (old > 0 && common().loss == WordLoss::kHierarchical) {
+  if (common().loss == WordLoss::kHierarchical) {
     throw fault(ErrorKind::kUsage,
                 "a model with --loss hierarchical cannot go on: its tree is that of the counts it "
                 "began with; train anew on all of the text");
@@ -148,6 +186,12 @@ void WordsModel::grow(const Vocabulary& vocabulary, uint64_t seed) {
     throw fault(ErrorKind::kInput,
                 "the text was not read on top of the model's {} words, so they cannot go on", old);
   }
+}
+
+void WordsModel::grow(const Vocabulary& vocabulary, uint64_t seed) {
+  const size_t old = names_.size(), size = vocabulary.words.size();
+  const auto dim = static_cast<size_t>(common().dim);
+  if (old > 0) check_goes_on(vocabulary);
   Subwords subwords(parts_of_words(), vocabulary.words, subwords_);
   Matrix input(size + subwords.size(), dim), output(size, dim);
   for (size_t r = 0; r < old; ++r) {
@@ -189,7 +233,7 @@ void WordsModel::take(Vocabulary vocabulary, Subwords subwords, Matrix input, Ma
 }
 
 void WordsModel::reopen() {
-  loss_before_ = common().loss;
+  before_ = common();
   state_ = RunState{};
   words_ = windows_ = pairs_ = 0;
 }

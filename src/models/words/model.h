@@ -79,18 +79,21 @@ class WordsModel : public Learns<Corpus>,
   // if it does not begin with the words of this model, Error(kUsage) if --dim is another one.
   void grow(const Vocabulary& vocabulary, uint64_t seed);
   void visit_tables(Parts& parts);
+  void check_goes_on(const Vocabulary& vocabulary) const;
   bool has_biases() const;
   size_t form_rows() const;
+  size_t state_floats() const;  // of a row, for its optimiser
 
   std::vector<float> input_energy_, output_energy_;
-  Matrix form_;                     // B of the score x'By, or one row: its diagonal; or nothing
-  std::vector<float> output_bias_;  // of nce and softmax
+  Matrix form_;  // B of the score x'By, or one row: its diagonal; one below the other for relations
+  Matrix input_state_, output_state_;                  // of an optimiser: a row for each row
+  std::vector<float> output_bias_;                     // of nce and softmax
   std::vector<float> input_squares_, output_squares_;  // of softmax, for AdaGrad's steps
   uint64_t words_ = 0;                                 // seen, before thinning
   uint64_t windows_ = 0, pairs_ = 0;                   // trained
   // Rows that came from an earlier run: a restart must not reset them.
   uint64_t learned_rows_ = 0;
-  WordLoss loss_before_ = WordLoss::kNs;  // of the run that this one goes on from
+  Config before_;  // of the run that this one goes on from
 };
 
 }  // namespace kith::words

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the rows of a window come from: a table, private copies of it, or means of several rows.
 // Included once per SIMD target, by kernel.cc alone.
+//
+// kBags: contexts are means; their steps are shared out. kWhole: a window has to be begun and
+// ended, since rows are put back at its end. kSteps: they take steps there, so the window's have
+// length one.
 
 #if defined(KITH_WORDS_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_WORDS_ROWS_INL_H_
@@ -27,7 +31,7 @@ HWY_INLINE void prefetch_to_write(const float* p) {
 
 // Where the rows of a side are: in the table that all threads share, or in private copies.
 struct SharedRows {
-  static constexpr bool kBags = false, kForm = false;
+  static constexpr bool kBags = false, kWhole = false, kSteps = false;
   RowTable table;
   RowOverlay::Copy at(uint32_t id) const { return {table.rows.row(id), table.energy + id}; }
   float* row(uint32_t id) const { return table.rows.row(id); }
@@ -39,7 +43,7 @@ struct SharedRows {
   }
 };
 struct PrivateRows {
-  static constexpr bool kBags = false, kForm = false;
+  static constexpr bool kBags = false, kWhole = false, kSteps = false;
   RowOverlay& overlay;
   RowOverlay::Copy at(uint32_t id) const { return overlay.at(id); }
   float* row(uint32_t id) const { return overlay.row(id); }
@@ -54,7 +58,7 @@ struct PrivateRows {
 template <class Base>
 class BagRows {
  public:
-  static constexpr bool kBags = true, kForm = false;
+  static constexpr bool kBags = true, kWhole = false, kSteps = false;
   BagRows(Base base, const Settings& settings, std::span<const WordId> words, size_t stride,
           Scratch& scratch)
       : base_(base),

@@ -30,9 +30,12 @@ Scratch::Scratch(const Config& config, size_t stride, size_t bag, size_t path) {
     context_share.resize(contexts);
   }
   if (config.form != Form::kNone) {
-    for (Matrix* const m : {&form_before, &form_now, &form_move}) *m = Matrix(contexts, stride);
-    form_ids.resize(contexts);
+    form_old = Matrix(contexts, stride);
+    form_move = Matrix(contexts, stride);
   }
+  const bool copies_both = has_state(config.optimiser);
+  if (copies_both || config.form != Form::kNone) context_copies = Copies(contexts, stride);
+  if (copies_both) centre_copies = Copies(outputs, stride);
   pool.resize(pool_size(config));
   // What a window without repeated noise words needs.
   const size_t used = static_cast<size_t>(config.negatives) + 1, even = used + used % 2;

@@ -82,10 +82,17 @@ uint64_t touches(const Config& config, const Vocabulary& vocabulary, const Bags&
   return static_cast<uint64_t>(out);
 }
 
-// Rows have private copies, but biases and forms have none: then one thread takes all blocks in
-// turn.
+// Rows have private copies, but biases and forms have none, and steps that have a state do not add
+// up: then one thread takes all blocks in turn.
 bool has_copies(const Config& config) {
-  return config.loss != WordLoss::kNce && config.form == Form::kNone;
+  return config.loss != WordLoss::kNce && config.form == Form::kNone &&
+         !has_state(config.optimiser);
+}
+
+// As the kernel takes it: without steps of its own for each row, it steps at the one rate.
+Config with_steps(Config config) {
+  if (config.optimiser != Optimiser::kRowAdaGrad) config.adapt_rate = 0;
+  return config;
 }
 
 // Of the ways down the tree to all words.
@@ -111,14 +118,17 @@ class WordTrainer final : public Trainer {
         tree_(config_.loss == WordLoss::kHierarchical ? Tree(model.counts_) : Tree()),
         log_noise_(log_noise(model)),
         contrast_{model.output_bias_, log_noise_},
-        form_{model.form_.view(), model.form_.cols(), config_.form == Form::kFull,
-              static_cast<float>(config_.form_rate)},
-        settings_{config_,
+        form_{model.form_.view(),          model.form_.cols(),
+              config_.form == Form::kFull, static_cast<float>(config_.form_rate),
+              config_.relations,           static_cast<size_t>(config_.window)},
+        steps_(steps_of(model)),
+        settings_{with_steps(config_),
                   &noise_,
                   model.subwords_.size() > 0 ? &bags_ : nullptr,
                   config_.loss == WordLoss::kNce ? &contrast_ : nullptr,
                   config_.loss == WordLoss::kHierarchical ? &tree_ : nullptr,
-                  config_.form != Form::kNone ? &form_ : nullptr},
+                  config_.form != Form::kNone ? &form_ : nullptr,
+                  has_state(config_.optimiser) ? &steps_ : nullptr},
         thinning_(model.counts_, config_.sample, job.seed),
         block_(block_size(corpus, job.deterministic)),
         blocks_((corpus.length() + block_ - 1) / block_) {
@@ -165,6 +175,13 @@ class WordTrainer final : public Trainer {
 
  private:
   bool in_rounds() const { return job_.deterministic && has_copies(config_); }
+
+  Steps steps_of(WordsModel& model) const {
+    if (!has_state(config_.optimiser)) return {};
+    const Rows input = model.input_state_.view(), output = model.output_state_.view();
+    return swapped() ? Steps{config_.optimiser, output, input}
+                     : Steps{config_.optimiser, input, output};
+  }
 
   // log(k q) of each word.
   static std::vector<float> log_noise(const WordsModel& model) {
@@ -256,6 +273,7 @@ class WordTrainer final : public Trainer {
   const std::vector<float> log_noise_;  // of NCE
   const Contrast contrast_;
   const FormTable form_;
+  const Steps steps_;
   const Settings settings_;
   const Thinning thinning_;
   const uint64_t block_, blocks_;     // stream positions in a block; blocks in an epoch
@@ -327,6 +345,7 @@ uint64_t WordsModel::memory(const Corpus& corpus, const Job& job) const {
   bytes += vocabulary.words.bytes().size() + 16 * rows;
   bytes += rows * (8 + 8 + 8 + 4);  // counts here and there, alias slots, thinning
   bytes += (twice ? 2 : 1) * form_rows() * row;
+  bytes += 2 * rows * 4 * state_floats();
   if (has_biases()) bytes += (twice ? 2 : 1) * 4 * rows;
   if (config.loss == WordLoss::kNce) bytes += 4 * rows;
   if (config.loss == WordLoss::kHierarchical) bytes += rows * (8 + 4) + path_bytes(vocabulary);
