@@ -31,6 +31,17 @@ foreach(script IN LISTS scripts)
                          TIMEOUT ${KITH_TEST_TIMEOUT} SKIP_RETURN_CODE 77)
   endforeach()
 endforeach()
+# A test for each page with commands. They take the longest, so they begin first.
+file(GLOB_RECURSE pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS docs/*.md src/*.md)
+foreach(page IN LISTS pages ITEMS README.md CONTRIBUTING.md DESIGN.md)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+  file(STRINGS ${page} commands REGEX "^```sh run")
+  if(commands)
+    add_test(NAME page.${page} COMMAND ${KITH_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_page.py ${page})
+    set_tests_properties(page.${page} PROPERTIES ENVIRONMENT "${python_environment}" LABELS e2e
+                         COST 50 TIMEOUT ${KITH_TEST_TIMEOUT} SKIP_RETURN_CODE 77)
+  endif()
+endforeach()
 set(mutate ${KITH_PYTHON} ${PROJECT_SOURCE_DIR}/tests/mutate.py --read-many $<TARGET_FILE:read_many>
     --keep ${PROJECT_BINARY_DIR}/mutate)
 add_test(NAME mutate.random COMMAND ${mutate} 2000)

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents are true: their commands run and print what is shown, their flags exist, and help
-is complete.
-
-How a page says what is run and what that prints: pages.py.
+"""The documents are true: their flags and links exist, their commands are tested (run_page.py), and
+help is complete.
 """
-import os
 import re
 import subprocess
 import unittest
@@ -20,10 +17,6 @@ def documents():
     return [p for p in found if p.exists()]
 
 
-def folder_of(document):
-    return document.relative_to(kith.SOURCE).parts[0]
-
-
 def limited_documents():
     """Those whose lines have a limit."""
     found = [kith.SOURCE / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md")]
@@ -32,61 +25,13 @@ def limited_documents():
     return [p for p in found if p.exists()]
 
 
-TOO_SLOW = "too slow there; the same commands are tested one by one"
-
-
 class Documents(kith.TestCase):
-    def run_commands(self, documents):
-        """Of each document all blocks `sh run`, and what they print."""
-        total = 0
-        for path in documents:
-            text = path.read_text(encoding="utf-8")
-            name = str(path.relative_to(kith.SOURCE))
-            outputs = self.path(name.replace("/", "-") + ".out")
-            script, blocks = script_of(text, outputs)
-            total += blocks
-            if not blocks:
-                continue
-            with self.subTest(name):
-                folder = self.path(name.replace("/", "-"))
-                folder.mkdir()
-                outputs.mkdir()
-                binaries = os.path.dirname(os.path.abspath(kith.KITH))
-                environment = dict(os.environ, PATH=f"{binaries}:{os.environ['PATH']}",
-                                   KITH_SOURCE=str(kith.SOURCE), HOME=str(folder),
-                                   LC_ALL="C.UTF-8")
-                done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment,
-                                      text=True, capture_output=True, check=False,
-                                      stdin=subprocess.DEVNULL)
-                printed = [p.read_text(encoding="utf-8", errors="replace")
-                           for p in sorted(outputs.iterdir(), key=lambda p: int(p.name))]
-                told = f"{name}\n{done.stderr[-2000:]}\n{(printed or [''])[-1][-2000:]}"
-                self.assertEqual(done.returncode, 0, told)
-                self.check_outputs(name, text, printed)
-        self.assertGreater(total, 0, "no document has a block `sh run`")
-
-    # In three tests, so that two cores share them.
-    @unittest.skipIf(kith.SANITIZED, TOO_SLOW)
-    def test_commands_of_pages_run(self):
-        self.run_commands(p for p in documents() if folder_of(p) == "docs")
-
-    @unittest.skipIf(kith.SANITIZED, TOO_SLOW)
-    def test_commands_of_models_run(self):
-        self.run_commands(p for p in documents() if folder_of(p) == "src")
-
-    @unittest.skipIf(kith.SANITIZED, TOO_SLOW)
-    def test_commands_of_the_rest_run(self):
-        self.run_commands(p for p in documents() if folder_of(p) not in ("docs", "src"))
-
-    def check_outputs(self, name, text, printed):
-        if kith.SANITIZED:
-            return  # so slow that what is interrupted, and when, is another
-        for line, block, shown in shown_outputs(text):
-            where = f"{name}:{line}"
-            self.assertIsNotNone(block, f"{where}: no `sh run` block stands right before this")
-            wrong = not_printed(shown, printed[block - 1])
-            self.assertEqual(wrong, [], f"{where}: not among what was printed:\n"
-                                        f"{printed[block - 1][-3000:]}")
+    def test_each_page_with_commands_is_a_test(self):
+        tests = (kith.BUILD / "CTestTestfile.cmake").read_text(encoding="utf-8")
+        with_commands = [p for p in documents() if script_of(p.read_text(encoding="utf-8"))[1]]
+        self.assertGreater(len(with_commands), 10)
+        for path in with_commands:
+            self.assertIn(f"page.{path.relative_to(kith.SOURCE)}", tests)
 
     def test_lines_are_short(self):
         for path in limited_documents():

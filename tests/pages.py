@@ -2,7 +2,7 @@
 """Markdown whose commands run: the script of a page, and whether it prints what the page shows.
 
 Fenced blocks with these info strings are meant (see CONTRIBUTING.md):
-  sh run            executed by e2e_docs.py; all of a file in order, in one shell, in a fresh folder
+  sh run            executed by run_page.py; all of a file in order, in one shell, in a fresh folder
   sh data           the same, but by bench/recipes.py: it needs data that the project does not have
   text output       what the block right before it prints, in form: numbers may differ, and so may
                     the names in lists of answers. A line "..." stands for any lines, and one that
