@@ -59,6 +59,7 @@ struct Wishes {
   uint64_t few = 0;
   std::optional<int> knots{};       // of all numbers and dates, if there are rows enough
   std::optional<double> holdout{};  // as in the settings
+  std::string_view needs_all{};     // why nothing may be held out; empty: it may
   bool features = false;            // ratings: what other columns say of users and of items
 };
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/rng.h"
+#include "data/counts/pair_counter.h"
 #include "data/test_files.h"
 #include "io/archive.h"
 
@@ -180,17 +181,68 @@ TEST(CountsKind, ATextAndItsCountsAreTheSameData) {
   EXPECT_EQ(counted->metadata().at("corpus.words"), "12");
 }
 
+// A setting that is given must be that of the file, also if it is the usual one; others are taken
+// from the file.
+TEST(CountsKind, SettingsAreThoseOfTheFile) {
+  const TestFolder folder;
+  const std::string path = folder.path() + "/a.counts";
+  const std::string text = folder.write("a.txt", "a b c a b\nb c a d a b c\n");
+  const auto counted =
+      read({text}, folder.path(), {{"min-count", int64_t{1}}, {"window", int64_t{3}}});
+  dynamic_cast<const Counts&>(*counted).save(path);
+  const auto refused = [&](const std::string& name, Value value) {
+    return message_of(ErrorKind::kUsage, [&] {
+      read({path}, folder.path(), {{name, std::move(value)}});
+    });
+  };
+  EXPECT_EQ(refused("window", int64_t{10}),
+            path + ": these are counts made with --window 3, not 10; leave it out, or count anew");
+  EXPECT_EQ(refused("weight", std::string("flat")),
+            path +
+                ": these are counts made with --weight harmonic, not flat; leave it out, or "
+                "count anew");
+  const auto reader = Counts::data_kind().reader();
+  apply_settings(std::vector<Setting>{{"window", int64_t{3}}}, reader->settings());
+  ReadRequest request;
+  request.sources = {path};
+  EXPECT_EQ(reader->read(request)->fingerprint(), counted->fingerprint());
+  EXPECT_NE(to_toml(reader->settings()).find("min-count = 1\n"), std::string::npos);
+}
+
+// Before it is counted.
+TEST(CountsKind, NothingIsHeldOutOfWhatIsNeededWhole) {
+  const TestFolder folder;
+  const auto reader = Counts::data_kind().reader();
+  apply_settings(std::vector<Setting>{{"holdout", 10.0}}, reader->settings());
+  ReadRequest request;
+  request.sources = {folder.path() + "/nowhere.txt"};
+  request.wishes.needs_all = "all cells are needed";
+  EXPECT_EQ(message_of(ErrorKind::kUsage, [&] { reader->read(request); }),
+            "all cells are needed; leave --holdout out");
+}
+
+TEST(CountsKind, SaysThatLongLinesAreCountedInPieces) {
+  const TestFolder folder;
+  std::string line;
+  for (uint64_t k = 0; k < kLongestLine + 2; ++k) line += k % 2 == 0 ? "a " : "b ";
+  const auto notes = [&](const std::string& text, const std::string& within) {
+    return read({folder.write("a.txt", text)}, folder.path(),
+                {{"min-count", int64_t{1}}, {"within", within}})
+        ->profile()
+        .notes;
+  };
+  EXPECT_TRUE(notes(line, "window").empty());
+  EXPECT_TRUE(notes("a b a\n", "line").empty());
+  ASSERT_EQ(notes(line, "line").size(), 1u);
+  EXPECT_EQ(notes(line, "line").front().text,
+            "what is longer than 1,000 words is counted in pieces of that length; the longest has "
+            "1,002 words");
+}
+
 TEST(CountsKind, WhatDoesNotFitIsRefused) {
   const TestFolder folder;
   const std::string path = folder.path() + "/a.counts";
   some_counts().save(path);
-  EXPECT_EQ(message_of(ErrorKind::kUsage,
-                       [&] {
-                         read({path}, folder.path(), {{"window", int64_t{3}}});
-                       }),
-            path +
-                ": these are counts, and --window is for counting a text; leave it out, or count "
-                "anew");
   EXPECT_EQ(message_of(ErrorKind::kUsage,
                        [&] {
                          read({path, path}, folder.path());

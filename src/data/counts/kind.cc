@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts of words that stand together as a kind of data: from a file of them, or from a text.
 #include <charconv>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "core/error.h"
@@ -29,13 +31,23 @@ class ReadCounts final : public DataReader {
       }
     }
     out.insert(out.begin() + 1, {"What stands together", options_});
+    for (Section& s : out) {
+      s.set = [this, set = s.set](std::string_view name, const Value& value) {
+        const bool known = set(name, value);
+        if (known) given_.emplace(name);
+        return known;
+      };
+    }
     return out;
   }
 
   std::unique_ptr<Dataset> read(const ReadRequest& request) override {
+    const std::optional<double> given = holdout();
+    if (!request.wishes.needs_all.empty() && given.value_or(0) != 0 && !request.keep_all) {
+      throw fault(ErrorKind::kUsage, "{}; leave --holdout out", request.wishes.needs_all);
+    }
     std::unique_ptr<Counts> out =
         Counts::is_file(request.sources.front()) ? read_file(request) : count_text(request);
-    const std::optional<double> given = holdout();
     if (!request.keep_all) out->hold_out(given ? given : request.wishes.holdout);
     return out;
   }
@@ -45,8 +57,9 @@ class ReadCounts final : public DataReader {
     if (request.sources.size() > 1) {
       throw fault(ErrorKind::kUsage, "one file of counts at a time; count all texts together");
     }
-    refuse_settings(request.sources.front());
-    return std::make_unique<Counts>(Counts::open(request.sources.front()));
+    auto out = std::make_unique<Counts>(Counts::open(request.sources.front()));
+    take_settings(*out, request.sources.front());
+    return out;
   }
 
   std::unique_ptr<Counts> count_text(const ReadRequest& request) {
@@ -75,6 +88,14 @@ class ReadCounts final : public DataReader {
     auto out = std::make_unique<Counts>(Vocabulary(corpus.vocabulary()), std::move(cells),
                                         made_with(), corpus.metadata());
     for (Note& note : corpus.profile().notes) out->add_note(std::move(note));
+    if (options_.within == CountWithin::kLine && corpus.counts().longest_line > kLongestLine) {
+      out->add_note(
+          {Note::Level::kNote,
+           fmt::format("what is longer than {} is counted in pieces of that length; "
+                       "the longest has {}",
+                       count_of(kLongestLine, "word"),
+                       count_of(corpus.counts().longest_line, "word"))});
+    }
     return out;
   }
 
@@ -102,22 +123,30 @@ class ReadCounts final : public DataReader {
     return std::nullopt;
   }
 
-  void refuse_settings(const std::string& source) {
-    const ReadCounts usual;
-    std::vector<Section> now = settings(), before = const_cast<ReadCounts&>(usual).settings();
+  // What was given must be what the counts were made with; the rest is taken from them.
+  void take_settings(const Counts& counts, const std::string& source) {
+    ReadCounts made;
+    std::vector<Section> before = made.settings(), now = settings();
+    apply_settings(settings_from_toml_text(counts.made(), source), before);
     for (size_t k = 0; k < now.size(); ++k) {
       for (const FieldInfo& f : now[k].fields) {
-        if (is_of_no_matter(f.name) || now[k].get(f.name) == before[k].get(f.name)) continue;
-        throw fault(ErrorKind::kUsage,
-                    "{}: these are counts, and --{} is for counting a text; leave it out, or count "
-                    "anew",
-                    source, f.name);
+        if (is_of_no_matter(f.name)) continue;
+        const std::string given = now[k].get(f.name), of_file = before[k].get(f.name);
+        if (given_.contains(f.name) && given != of_file) {
+          throw fault(ErrorKind::kUsage,
+                      "{}: these are counts made with --{} {}, not {}; leave it out, or count anew",
+                      source, f.name, of_file, given);
+        }
       }
     }
+    const std::set<std::string, std::less<>> by_user = given_;
+    apply_settings(settings_from_toml_text(counts.made(), source), now);
+    given_ = by_user;
   }
 
   std::unique_ptr<DataReader> text_ = Corpus::data_kind().reader();
   CountOptions options_;
+  std::set<std::string, std::less<>> given_;  // names of settings
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ struct Config {
   std::optional<double> lr{};
   double x_max = 10;
   double alpha = 0.75;
+  bool biases = true;
   Optimiser optimiser = Optimiser::kAdaGrad;
   int early_stop = 0;
 
@@ -29,6 +30,7 @@ struct Config {
           .between(1e-6, 1e15),  // the held-out loss has it in it, so a search cannot choose it
       field("alpha", &Config::alpha, "a smaller count N has the weight (N / x-max)^alpha")
           .between(0, 2),
+      field("biases", &Config::biases, "a number for each word and context beside their vectors"),
       field("optimiser", &Config::optimiser, "how a vector follows its gradients")
           .among(Optimiser::kAdaGrad, Optimiser::kSgd),
       field("early-stop", &Config::early_stop,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/rng.h"
@@ -8,6 +9,7 @@
 #include "models/glove/kernel.h"
 #include "models/glove/model.h"
 #include "models/test_model.h"
+#include "train/svd.h"
 
 namespace kith::glove {
 namespace {
@@ -26,13 +28,13 @@ Vocabulary words(uint32_t size) {
 // log N is a planted score: vectors of `rank` numbers and biases, on a share of the cells.
 struct Planted {
   uint32_t words = 80, rank = 3;
-  double share = 0.6, bias = 1;
+  double share = 0.6, middle = 2, bias = 1;
   double score(uint32_t r, uint32_t c) const {
     const auto number = [&](uint64_t stream, uint64_t k) {
       Rng rng(stream, k);
       return 2 * double{rng.uniform()} - 1;
     };
-    double out = bias * (number(1, r) + number(2, c)) + 2;
+    double out = bias * (number(1, r) + number(2, c)) + middle;
     for (uint32_t k = 0; k < rank; ++k) {
       out += number(3, r * 100 + k) * number(4, c * 100 + k);
     }
@@ -184,23 +186,64 @@ TEST(Glove, RecoversPlantedScoresAlsoOfCellsThatItHasNotSeen) {
   EXPECT_LT(*m.state().held_out_now(), 1e-3 * m.state().held_out.front());
 }
 
-// f = 1 everywhere: the cost is that of completing the matrix of log counts, |P_Omega(log N -
-// score)|^2 / 2, whose minimum alternating least squares would find as well.
-TEST(Glove, WithTheWeightsOfOneItIsMatrixCompletion) {
-  const Planted planted{.words = 40};
-  const Counts counts = planted.counts();
-  const Glove m = trained(counts, {.dim = 3, .epochs = 3, .x_max = 1, .alpha = 0});
-  double cost = 0;
+// f = 1 and no biases: half the squared distance of the matrix of log counts from one of rank k,
+// whose least is the tail of its spectrum (Eckart and Young).
+TEST(Glove, WithoutWeightsAndBiasesItFindsTheNearestMatrixOfItsRank) {
+  const Planted planted{.words = 40, .share = 1};
+  Matrix log_counts(40, 40);
   for (uint32_t r = 0; r < 40; ++r) {
-    const Sparse::Row row = counts.cells().row(r);
-    for (size_t k = 0; k < row.size(); ++k) {
-      const double error = std::log(double{row.values[k]}) - score_of(m, r, row.columns[k]);
-      cost += 0.5 * error * error / static_cast<double>(counts.cells().size());
+    for (uint32_t c = 0; c < 40; ++c) {
+      log_counts.row(r)[c] = static_cast<float>(planted.score(r, c));
     }
   }
-  // The reported one is a mean over the steps of the last epoch, which ends a little lower.
-  EXPECT_LT(cost, m.state().loss);
-  EXPECT_GT(cost, 0.5 * m.state().loss);
+  const Svd whole = dense_svd(log_counts);
+  double tail = 0;
+  for (size_t k = 2; k < whole.sigma.size(); ++k) tail += 0.5 * whole.sigma[k] * whole.sigma[k];
+  const Glove m = trained(planted.counts(), {.dim = 2, .epochs = 500, .alpha = 0, .biases = false});
+  EXPECT_EQ(std::ranges::count(m.input_bias(), 0.0f), 40);
+  EXPECT_EQ(std::ranges::count(m.output_bias(), 0.0f), 40);
+  double cost = 0;
+  for (uint32_t r = 0; r < 40; ++r) {
+    for (uint32_t c = 0; c < 40; ++c) {
+      cost += 0.5 * std::pow(score_of(m, r, c) - double{log_counts.row(r)[c]}, 2);
+    }
+  }
+  EXPECT_GE(cost, tail * (1 - 1e-5));
+  EXPECT_LE(cost, tail * 1.01);  // steps end short of the least
+}
+
+// The slopes of sum f (w . c - log N)^2 / 2 at what was learned, beside the sum of their sizes: 0
+// at a minimum of this f, and not of another.
+double slope_share(const Glove& m, const Counts& counts, double x_max, double alpha) {
+  const size_t dim = m.input().cols();
+  double slopes = 0, sizes = 0;
+  std::vector<double> of_row(dim);
+  for (uint32_t r = 0; r < counts.cells().rows(); ++r) {
+    const Sparse::Row row = counts.cells().row(r);
+    std::ranges::fill(of_row, 0.0);
+    for (size_t k = 0; k < row.size(); ++k) {
+      const double f = std::min(1.0, std::pow(row.values[k] / x_max, alpha));
+      const double e = f * (score_of(m, r, row.columns[k]) - std::log(double{row.values[k]}));
+      for (size_t d = 0; d < dim; ++d) {
+        const double slope = e * m.output().row(row.columns[k])[d];
+        of_row[d] += slope;
+        sizes += std::abs(slope);
+      }
+    }
+    for (const double slope : of_row) slopes += std::abs(slope);
+  }
+  return slopes / sizes;
+}
+
+// f(N) = min(1, N): log counts from -3 to 4, so that half of them weigh less than 1.
+TEST(Glove, TheWeightsAreThoseOfTheSettings) {
+  const Counts counts = Planted{.words = 60, .middle = 0.5, .bias = 2}.counts();
+  for (const auto& [x_max, alpha] : {std::pair{1.0, 1.0}, {1.0, 0.0}, {20.0, 0.5}}) {
+    const Glove m =
+        trained(counts, {.dim = 2, .epochs = 400, .x_max = x_max, .alpha = alpha, .biases = false});
+    EXPECT_LT(slope_share(m, counts, x_max, alpha), 0.03) << x_max << " " << alpha;
+    EXPECT_GT(slope_share(m, counts, 1, alpha == 0 ? 1 : 0), 0.1) << x_max << " " << alpha;
+  }
 }
 
 TEST(Glove, TheCostFalls) {

@@ -78,7 +78,7 @@ double steps_of(const Steps& steps, std::span<const Entry> cells, Rows words, Ro
     const float e = weights[k % kBatch] * error;
     cost += 0.5f * e * error;
     move_both<kAdapt>(e, steps.lr, x, y, width);
-    x[steps.dim + 1] = y[steps.dim] = 1;  // which are no parameters
+    x[steps.dim + 1] = y[steps.dim] = steps.one;  // which are no parameters
   }
   return cost;
 }

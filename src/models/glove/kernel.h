@@ -6,7 +6,7 @@
 //
 // so with e = f(N) (w_i . c_j + b_i + d_j - log N) its gradients are e c_j, e w_i, e and e. Every
 // number has its own rate lr / sqrt(h), where h is kFirstSquare and all squares of its gradients
-// (AdaGrad), or lr itself.
+// (AdaGrad), or lr itself. Without biases b and d stay 0.
 
 #include <cstdint>
 #include <span>
@@ -18,7 +18,8 @@
 namespace kith::glove {
 
 // A working row is [w, b, 1, zeros] of a word, [c, 1, d, zeros] of a context, so that a product of
-// two is the whole score; then as many squares.
+// two is the whole score; then as many squares. Without biases the ones are 0, and with them the
+// gradients of b and d.
 inline size_t parameters(size_t dim) { return padded(dim + 2); }
 inline size_t row_width(size_t dim) { return 2 * parameters(dim); }
 inline constexpr float kFirstSquare = 1;
@@ -28,6 +29,7 @@ struct Steps {
   float lr;
   float log_x_max, alpha;
   size_t dim;
+  float one = 1;  // 0: without biases
 };
 
 // Trains on the cells in their order, the value of each being log N. Returns the sum of the costs

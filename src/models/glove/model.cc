@@ -34,7 +34,7 @@ void Glove::start(uint64_t seed) {
       Rng rng(seed + (m == &output_ ? 1 : 0), r);
       const auto row = m->row(r);
       for (float& x : row.first(dim)) x = (rng.uniform() - 0.5f) * scale;
-      row[m == &input_ ? dim + 1 : dim] = 1;
+      row[m == &input_ ? dim + 1 : dim] = config_.biases ? 1 : 0;
       std::ranges::fill(row.subspan(width), kFirstSquare);
     }
   }

@@ -96,8 +96,12 @@ class CellTrainer final : public Trainer {
  private:
   Steps steps_at(double lr) const {
     const Config& c = m_.config_;
-    return {c.optimiser, static_cast<float>(lr), static_cast<float>(std::log(c.x_max)),
-            static_cast<float>(c.alpha), static_cast<size_t>(c.dim)};
+    return {c.optimiser,
+            static_cast<float>(lr),
+            static_cast<float>(std::log(c.x_max)),
+            static_cast<float>(c.alpha),
+            static_cast<size_t>(c.dim),
+            c.biases ? 1.0f : 0.0f};
   }
 
   Glove& m_;

@@ -16,7 +16,9 @@ class Pmi final : public CountsModel {
   Section settings() override { return {"pmi", config_}; }
   void visit(Parts& parts) override;
   std::vector<Fact> info() const override;
-  Wishes wishes() const override { return {.holdout = 0}; }  // all cells are the matrix
+  static constexpr std::string_view kNeedsAll =
+      "pmi factors all counts, and a cell that is held out would be a 0 among them";
+  Wishes wishes() const override { return {.holdout = 0, .needs_all = kNeedsAll}; }
 
   // Read by the trainer and by tests.
   Config& config() { return config_; }

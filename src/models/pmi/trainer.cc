@@ -279,10 +279,7 @@ class PmiTrainer final : public Trainer {
 
 std::unique_ptr<Trainer> Pmi::trainer(const Counts& counts, Job& job) {
   if (counts.held_out().size() > 0) {
-    throw fault(
-        ErrorKind::kUsage,
-        "pmi factors all counts, and a cell that is held out would be a 0 among them; leave "
-        "--holdout out");
+    throw fault(ErrorKind::kUsage, "{}; leave --holdout out", Pmi::kNeedsAll);
   }
   return std::make_unique<PmiTrainer>(*this, counts, job);
 }
