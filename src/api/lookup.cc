@@ -33,9 +33,8 @@ Lookup::Term Lookup::parse(const std::string& term) const {
 }
 
 std::optional<uint32_t> Lookup::row_of(size_t group, const std::string& name) const {
-  if (const auto row = groups_[group].names->find(name)) return row;
-  // Text is read that way, and keyboards and file systems differ.
-  if (const auto row = groups_[group].names->find(nfc(name))) return row;
+  const Names& names = *groups_[group].names;
+  if (const auto row = find_as_read(name, [&](auto form) { return names.find(form); })) return row;
   if (!titled(group)) return std::nullopt;
   const auto id = titles_->id_of(name);
   return id ? groups_[group].names->find(*id) : std::nullopt;
