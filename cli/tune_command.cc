@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tune: settings by search.
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include "interrupt.h"
@@ -45,13 +44,11 @@ void put_trials(const Tuned& tuned) {
 Json json_of(const Tuned& tuned, const Trial& trial) {
   Json settings = Json::object();
   for (size_t d = 0; d < tuned.names.size(); ++d) {
-    const std::string& value = trial.values[d];
-    settings[tuned.names[d]] =
-        value == "auto" ? Json(value) : Json(std::strtod(value.c_str(), nullptr));
+    settings[tuned.names[d]] = number_in(trial.values[d]);
   }
-  Json out{{"settings", settings}, {"held_out", nullptr}, {"seconds", trial.seconds}};
-  if (trial.held_out) out["held_out"] = *trial.held_out;
-  return out;
+  return {{"settings", settings},
+          {"held_out", trial.held_out ? Json(*trial.held_out) : Json()},
+          {"seconds", trial.seconds}};
 }
 
 int run_tune(Args args) {

@@ -17,6 +17,7 @@ class Tuned(kith.TestCase):
         self.assertEqual(found["command"].count("--penalty"), 1)  # the best instead of what was given
         self.assertEqual(found["command"].count("--dim"), 1)
         self.assertNotIn("--search", found["command"])
+        self.assertIs(type(found["best"]["settings"]["dim"]), int)
         self.assertLess(found["best"]["held_out"], 0.6 * found["given"]["held_out"])
         self.assertEqual(found["best"]["held_out"], min(r["held_out"] for r in found["runs"]))
         for run in found["runs"][1:]:
