@@ -67,8 +67,11 @@ void Lookup::fail(const std::string& text) const {
   std::vector<std::string> near;
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (term.group && *term.group != g) continue;
-    for (const std::string& name :
-         similar_spellings(term.name, *groups_[g].names, term.group ? 3 : 1)) {
+    const size_t most = term.group ? 3 : 1;
+    std::vector<std::string> names;
+    if (titled(g)) names = titles_->like(term.name, 3);
+    if (names.empty()) names = similar_spellings(term.name, *groups_[g].names, most);
+    for (const std::string& name : names) {
       near.push_back(term.group ? name : fmt::format("{}={}", groups_[g].column, name));
     }
   }
