@@ -2,6 +2,7 @@
 // compress: vectors in fewer bytes.
 #include "commands.h"
 #include "interrupt.h"
+#include "json.h"
 #include "kith/kith.h"
 #include "terminal.h"
 
@@ -19,13 +20,24 @@ int run_compress(Args args) {
   CompressOutput output;
   Threads threads;
   Quiet quiet;
-  const std::vector<std::string> words = parse(args, options, output, threads, quiet);
+  Output answer;
+  const std::vector<std::string> words = parse(args, options, output, threads, quiet, answer);
   if (words.size() != 1) misused(kCompress, "compress needs one model");
   if (output.output.empty()) misused(kCompress, "compress needs a model file to write: -o SMALL");
   Context context(threads.threads);
   const Interrupts interrupts(context);
   const Compressed told = compress(words[0], output.output, options, context);
-  if (quiet.quiet) return kDone;
+  if (answer.json) {
+    Json tables = Json::array();
+    for (const Compressed::Table& t : told.tables) {
+      tables.push_back({{"name", t.name}, {"rows", t.rows}, {"cols", t.dim}, {"lost", t.error}});
+    }
+    put_json({{"output", output.output},
+              {"bytes", told.bytes},
+              {"bytes_before", told.bytes_before},
+              {"tables", std::move(tables)}});
+  }
+  if (quiet.quiet || answer.json) return kDone;
   for (const Compressed::Table& t : told.tables) {
     say("{}: {} of length {}{}", t.name, count_of(t.rows, "vector"), t.dim,
         t.coded ? fmt::format("; {:.3g} % of their squared length is lost", 100 * t.error)
@@ -46,7 +58,7 @@ const Command kCompress{
      "kith compress words.kith -o tiny.kith --width 4"},
     "Product quantisation, as fastText's quantize: each run of --width numbers becomes one of 256, "
     "and takes a byte. The file answers all questions, nearly as before.",
-    groups_for<CompressOptions, CompressOutput, Threads, Quiet>,
+    groups_for<CompressOptions, CompressOutput, Threads, Quiet, Output>,
     run_compress,
 };
 

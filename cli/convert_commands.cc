@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "interrupt.h"
+#include "json.h"
 #include "kith/kith.h"
 #include "terminal.h"
 
@@ -33,7 +34,8 @@ struct ImportOptions {
 
 int run_export(Args args) {
   ExportOptions options;
-  const std::vector<std::string> words = parse(args, options);
+  Output answer;
+  const std::vector<std::string> words = parse(args, options, answer);
   if (words.size() != 1) misused(kExport, "export needs one model");
   if (options.output.empty()) misused(kExport, "export needs a file to write: -o FILE");
   if (!options.to) {
@@ -44,20 +46,39 @@ int run_export(Args args) {
   Context context(1);
   std::optional<Interrupts> interrupts;
   if (output != "-") interrupts.emplace(context);  // there is something to clean up
-  export_vectors(open(words[0]), output, *options.to, context, options.vectors);
+  if (answer.json && output == "-") misused(kExport, "--json is for a file; name one with -o");
+  const ExportReport told =
+      export_vectors(open(words[0]), output, *options.to, context, options.vectors);
+  if (answer.json) {
+    put_json({{"output", output},
+              {"format", detail::show(*options.to)},
+              {"rows", told.rows},
+              {"cols", told.dim},
+              {"bytes", told.bytes}});
+  }
   return kDone;
 }
 
 int run_import(Args args) {
   ImportOptions options;
   Quiet quiet;
-  const std::vector<std::string> words = parse(args, options, quiet);
+  Output answer;
+  const std::vector<std::string> words = parse(args, options, quiet, answer);
   if (words.size() != 1) misused(kImport, "import needs one file of vectors");
   if (options.output.empty()) misused(kImport, "import needs a model file to write: -o MODEL");
   Context context(1);
   const Interrupts interrupts(context);
   const ImportReport report = import_vectors(words[0], options.output, context);
-  if (quiet.quiet) return kDone;
+  if (answer.json) {
+    put_json({{"output", options.output},
+              {"format", report.format},
+              {"rows", report.rows},
+              {"cols", report.dim},
+              {"duplicates", report.duplicates},
+              {"invalid_utf8", report.invalid_utf8},
+              {"bytes", report.bytes}});
+  }
+  if (quiet.quiet || answer.json) return kDone;
   if (report.duplicates) {
     say("kith: {}: {} more than once; the first of each was kept", words[0],
         count_of(report.duplicates, "word"));
@@ -84,7 +105,7 @@ const Command kExport{
     "has names "
     "of several kinds, they are written "
     "as column=value.",
-    groups_for<ExportOptions>,
+    groups_for<ExportOptions, Output>,
     run_export,
 };
 
@@ -96,7 +117,7 @@ const Command kImport{
      "kith import glove.6B.100d.txt -o glove.kith", "kith import cc.en.300.bin.gz -o english.kith"},
     "The format is recognised by the content: word2vec binary or text, GloVe, fastText models "
     "(.bin, .ftz), NumPy, CSV, safetensors; plain, gzip, zstd, xz or bzip2.",
-    groups_for<ImportOptions, Quiet>,
+    groups_for<ImportOptions, Quiet, Output>,
     run_import,
 };
 

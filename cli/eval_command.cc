@@ -21,7 +21,10 @@ Json json_of(const Report& r) {
   for (const Comparison& c : r.comparisons) {
     for (size_t w = 0; w < c.ways.size(); ++w) {
       Json& to = w == 0 ? out : baselines[c.ways[w].name];
-      for (const Measure& m : c.ways[w].measures) to[m.name] = score(m.value);
+      for (const Measure& m : c.ways[w].measures) {
+        const bool whole = m.name == "median_rank" && m.value == std::trunc(m.value);
+        to[m.name] = whole ? Json(static_cast<uint64_t>(m.value)) : score(m.value);
+      }
     }
   }
   for (const auto& [name, value] : r.counts) out[name] = value;

@@ -101,7 +101,13 @@ int run_models(Args args) {
   return kDone;
 }
 
-int run_version(Args) {
+int run_version(Args args) {
+  Output output;
+  if (!parse(args, output).empty()) misused(kVersionCommand, "version takes no arguments");
+  if (output.json) {
+    put_json({{"version", kVersion}, {"vector_instructions", vector_instructions()}});
+    return kDone;
+  }
   put("kith {}\n", kVersion);
   put("vector instructions: {}\n", vector_instructions());
   return kDone;
@@ -134,9 +140,9 @@ const Command kVersionCommand{
     "version",
     "",
     "print the version",
-    {"kith version", "kith --version", "kith models"},
+    {"kith version", "kith --version", "kith version --json"},
     "",
-    groups_for<Nothing>,
+    groups_for<Output>,
     run_version,
 };
 

@@ -91,7 +91,8 @@ int guarded_once(int argc, char** argv) {
     const std::vector<std::string_view> args(argv + std::min(argc, 1), argv + argc);
     json_wanted = has_flag(args, {"--json"});
     const bool typed = has_flag(args, {"-"}) && ::isatty(STDIN_FILENO) == 1;  // not into that
-    const Heartbeat heartbeat(!typed && !has_flag(args, {"--quiet", "-q"}));
+    const bool read = is_terminal(Stream::kErr) || !json_wanted;              // by a person
+    const Heartbeat heartbeat(!typed && read && !has_flag(args, {"--quiet", "-q"}));
     return run_and_flush(args);
   } catch (const Error& e) {
     // `kith near ... | head -1`: the reader has what it wanted.

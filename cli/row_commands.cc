@@ -65,11 +65,6 @@ Json json_of(const Prediction& p) {
 }
 
 void put_prediction(const Prediction& p) {
-  if (!p.known_user) say("kith: warning: the model does not know the user {}", printable(p.user));
-  if (!p.known_item) say("kith: warning: the model does not know the item {}", printable(p.item));
-  if (!p.known_text) {
-    say("kith: warning: the model knows no word of the text; this is how frequent labels are");
-  }
   if (p.number && !p.item.empty()) {
     return put("{:.4f}{}\n", p.number->mean,
                p.number->deviation ? fmt::format(" ± {:.4f}", *p.number->deviation) : "");
@@ -109,12 +104,13 @@ int run_predict(Args args) {
   }
   const Model model = open(words[0]);
   const std::vector<std::string> asked = rest_of(words);
+  Narrator narrator(false);
   if (!are_sources(model, asked)) {
     if (!flags.output.empty()) {
       throw Error(ErrorKind::kUsage,
                   "a single prediction is printed; --output is for predictions from a file");
     }
-    const Prediction found = predict(model, asked, options);
+    const Prediction found = predict(model, asked, options, &narrator);
     if (flags.json) {
       put_json(json_of(found));
     } else {
@@ -123,27 +119,17 @@ int run_predict(Args args) {
     return kDone;
   }
   if (!flags.output.empty()) check_output(flags.output, words);
-  Narrator narrator(false);
   ResultFile file(results_path(flags.output), flags.json);
   Context context(1);
   std::optional<Interrupts> interrupts;
   if (!flags.output.empty()) interrupts.emplace(context);  // there is something to clean up
-  const PredictedRows done = predict_rows(
+  predict_rows(
       model, asked, options, reading, context,
       [&](const PredictedRow& row) {
         file.takes_json() ? file.json_line(dumped(json_of(row))) : add_prediction(file, row);
       },
       &narrator);
   file.commit();
-  if (done.unknown_users + done.unknown_items > 0) {
-    say("kith: warning: {} with a user and {} with an item that the model does not know: the "
-        "prediction is the mean plus the bias of the one that it knows",
-        count_of(done.unknown_users, "row"), count_of(done.unknown_items, "row"));
-  }
-  if (done.unknown_texts > 0) {
-    say("kith: warning: {} without a word that the model knows: each got the most frequent label",
-        count_of(done.unknown_texts, "text"));
-  }
   return kDone;
 }
 

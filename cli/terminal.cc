@@ -18,8 +18,7 @@ namespace kith::cli {
 namespace {
 
 constexpr auto kRedraw = std::chrono::milliseconds(100);
-constexpr auto kLogLine = std::chrono::seconds(10);
-constexpr auto kStill = std::chrono::seconds(1);  // until a sign of life
+constexpr auto kStill = std::chrono::seconds(1);  // until a sign of life on a terminal
 constexpr size_t kBarWidth = 24;
 
 int descriptor(Stream s) { return s == Stream::kOut ? STDOUT_FILENO : STDERR_FILENO; }
@@ -30,7 +29,8 @@ int g_lost = 0;
 // What the heartbeat looks at: it is another thread than the one that shows and answers.
 struct Shown {
   std::mutex mutex;
-  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+  const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last = start;
   std::string bar;         // that stands there
   bool beat = false;       // and a sign of life of its own, which goes before anything else comes
   bool answering = false;  // the terminal belongs to a list of answers
@@ -54,17 +54,32 @@ void stand(std::string bar) {
   shown().bar = std::move(bar);
 }
 
-// Without a word of new memory: nobody could be told.
-void beat(const std::stop_token& stop) {
+// How long a log may show nothing: two seconds at first, ten when it has gone on for long.
+std::chrono::steady_clock::duration log_gap() {
+  const std::chrono::steady_clock::duration shortest = std::chrono::seconds(2);
+  return std::clamp((std::chrono::steady_clock::now() - shown().start) / 5, shortest, 5 * shortest);
+}
+
+// Without new memory, or nobody could be told.
+void beat(const std::stop_token& stop) try {
   std::unique_lock lock(shown().mutex);
   std::condition_variable_any wake;
   while (!wake.wait_for(lock, stop, kRedraw, [&] { return stop.stop_requested(); })) {
-    const auto still = std::chrono::steady_clock::now() - shown().last;
+    const auto now = std::chrono::steady_clock::now();
+    const auto still = now - shown().last;
+    if (!is_terminal(Stream::kErr)) {
+      if (still < log_gap()) continue;
+      const std::chrono::duration<double> seconds = now - shown().start;
+      std::fprintf(stderr, "  working, %.0f s\n", seconds.count());
+      shown().last = now;
+      continue;
+    }
     if (still < kStill || shown().answering) continue;
     const char* const bar = shown().bar.empty() ? "  working" : shown().bar.c_str();
     std::fprintf(stderr, "\r\x1b[K%s  %.0f s", bar, std::chrono::duration<double>(still).count());
     shown().beat = true;
   }
+} catch (const std::bad_alloc&) {  // what it waits with takes some
 }
 
 [[noreturn]] void lose_results(int code) {
@@ -214,11 +229,10 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::string
 }
 
 Heartbeat::Heartbeat(bool wanted) {
-  if (wanted && is_terminal(Stream::kErr) && environment("TERM") != "dumb") {
-    try {
-      thread_ = std::jthread(beat);
-    } catch (const std::system_error&) {  // the work goes on without a sign
-    }
+  if (!wanted || (is_terminal(Stream::kErr) && environment("TERM") == "dumb")) return;
+  try {
+    thread_ = std::jthread(beat);
+  } catch (const std::system_error&) {  // the work goes on without a sign
   }
 }
 
@@ -233,7 +247,8 @@ Status::Status(bool quiet)
       last_(terminal_ ? Clock::time_point{} : Clock::now()) {}
 
 bool Status::due() const {
-  return !quiet_ && Clock::now() - last_ >= (terminal_ ? Clock::duration(kRedraw) : kLogLine);
+  const Clock::duration sooner = std::chrono::milliseconds(500);  // than a sign that says less
+  return !quiet_ && Clock::now() - last_ >= (terminal_ ? kRedraw : log_gap() - sooner);
 }
 
 void Status::show(double share, std::string_view text) {

@@ -55,7 +55,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::string
                   size_t indent = 2);
 
 // While it lives, a terminal shows that the program does whenever nothing else was shown for a
-// second: the bar, if there is one, and how long it has stood.
+// second: the bar, if there is one, and how long it has stood. A log has a line now and then.
 class Heartbeat {
  public:
   explicit Heartbeat(bool wanted);

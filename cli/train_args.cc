@@ -35,21 +35,6 @@ std::string take_model_name(const Command& command, std::vector<std::string>& wo
               fmt::format("{}: there is no file and no model of this name{}", first, nearest));
 }
 
-// The words as a shell wants them, without the command's own flags.
-std::string words_of(Args args, std::span<const Section> own) {
-  std::string out;
-  for (size_t i = 0; i < args.size(); ++i) {
-    const size_t sign = args[i].find('=');
-    const std::string_view flag = args[i].substr(0, sign);
-    const bool ours = flag.starts_with("--") && std::ranges::any_of(own, [&](const Section& s) {
-                        return s.find(flag.substr(2)) != nullptr;
-                      });
-    if (ours && sign == std::string_view::npos) ++i;  // its value
-    if (!ours) out += ' ' + shell_quoted(shown_source(args[i]));
-  }
-  return out;
-}
-
 }  // namespace
 
 std::vector<FieldGroup> train_groups(std::string_view model) {
@@ -61,9 +46,23 @@ std::vector<FieldGroup> train_groups(std::string_view model) {
   return out;
 }
 
+std::string words_of(Args args, std::span<const std::string> left_out) {
+  std::string out;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const size_t sign = args[i].find('=');
+    std::string name(args[i].substr(0, sign));
+    std::ranges::replace(name, '_', '-');
+    const bool ours =
+        std::ranges::any_of(left_out, [&](const std::string& flag) { return name == "--" + flag; });
+    if (ours && sign == std::string_view::npos) ++i;  // its value
+    if (!ours) out += ' ' + shell_quoted(shown_source(args[i]));
+  }
+  return out;
+}
+
 TrainArgs parse_train(const Command& command, Args args, std::span<const Section> own) {
   TrainArgs out;
-  out.words = words_of(args, own);
+  out.words = words_of(args);
   const std::vector<Section> front{Section("Options", out.request.options),
                                    Section("Options", out.flags)};
   const auto groups_with = [&](std::vector<FieldGroup> groups) {

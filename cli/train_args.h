@@ -29,9 +29,12 @@ struct TrainFlags {
 struct TrainArgs {
   TrainRequest request;
   TrainFlags flags;
-  // As a shell wants them, behind "kith train"; --resume, or other settings, can follow.
-  std::string words;
+  std::string words;  // of the command line, as words_of() gives them
 };
+
+// As a shell wants them, behind "kith train", without these flags, each of which has a value;
+// --resume, or other settings, can follow.
+std::string words_of(Args args, std::span<const std::string> left_out = {});
 
 // `own`: what the command itself can be told; applied. Error(kUsage).
 TrainArgs parse_train(const Command& command, Args args, std::span<const Section> own = {});

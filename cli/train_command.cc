@@ -11,20 +11,18 @@ namespace {
 
 Json json_of(const Trained& t) {
   const std::string units = t.unit + "s";
-  Json out{{"model", t.model},
-           {"output", t.output},
-           {units, t.size},
-           {"vocabulary", t.vectors},
-           {"epochs", t.epochs},
-           {"seconds", t.seconds},
-           {"training_seconds", t.training},
-           {"cpu_seconds", cpu_seconds()},
-           {units + "_per_second", t.per_second},
-           {"peak_memory", peak_memory()},
-           {"loss", t.loss},
-           {"held_out", nullptr}};
-  if (t.held_out) out["held_out"] = *t.held_out;
-  return out;
+  return {{"model", t.model},
+          {"output", t.output},
+          {units, t.size},
+          {"vocabulary", t.vectors},
+          {"epochs", number_in(fmt::format("{}", t.epochs))},
+          {"seconds", t.seconds},
+          {"training_seconds", t.training},
+          {"cpu_seconds", cpu_seconds()},
+          {units + "_per_second", t.per_second},
+          {"peak_memory", peak_memory()},
+          {"loss", t.loss},
+          {"held_out", t.held_out ? Json(*t.held_out) : Json()}};
 }
 
 void say_summary(const Trained& t) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tune: settings by search.
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include "interrupt.h"
@@ -16,14 +15,6 @@ namespace {
 std::vector<FieldGroup> tune_groups(std::string_view model) {
   std::vector<FieldGroup> out{FieldGroup{"Search", field_infos<TuneOptions>()}};
   for (FieldGroup& group : train_groups(model)) out.push_back(std::move(group));
-  return out;
-}
-
-std::string flags_of(const Tuned& tuned) {
-  std::string out;
-  for (const Setting& s : tuned.best_settings()) {
-    out += fmt::format(" --{} {:g}", s.name, std::get<double>(s.value));
-  }
   return out;
 }
 
@@ -53,13 +44,11 @@ void put_trials(const Tuned& tuned) {
 Json json_of(const Tuned& tuned, const Trial& trial) {
   Json settings = Json::object();
   for (size_t d = 0; d < tuned.names.size(); ++d) {
-    const std::string& value = trial.values[d];
-    settings[tuned.names[d]] =
-        value == "auto" ? Json(value) : Json(std::strtod(value.c_str(), nullptr));
+    settings[tuned.names[d]] = number_in(trial.values[d]);
   }
-  Json out{{"settings", settings}, {"held_out", nullptr}, {"seconds", trial.seconds}};
-  if (trial.held_out) out["held_out"] = *trial.held_out;
-  return out;
+  return {{"settings", settings},
+          {"held_out", trial.held_out ? Json(*trial.held_out) : Json()},
+          {"seconds", trial.seconds}};
 }
 
 int run_tune(Args args) {
@@ -73,7 +62,11 @@ int run_tune(Args args) {
     Narrator narrator(told.flags.quiet || told.flags.json);
     tuned = tune(plan(told.request, &narrator), options, context, &narrator);
   }
-  const std::string command = "train" + told.words + flags_of(tuned);
+  std::vector<std::string> left_out;  // each flag stands once
+  for (const FieldInfo& f : own.fields) left_out.emplace_back(f.name);
+  for (const Setting& s : tuned.best_settings()) left_out.push_back(s.name);
+  told.words = words_of(args, left_out) + tuned.flags(tuned.trials[tuned.best]);
+  const std::string command = "train" + told.words;
   if (told.flags.json) {
     Json all = Json::array();
     for (const Trial& t : tuned.trials) all.push_back(json_of(tuned, t));
@@ -105,9 +98,10 @@ const Command kTune{
     "search for the settings of a model with the best held-out score",
     {"kith tune mf ratings.dat", "kith tune classifier news.txt --budget 300 -o news.kith",
      "kith tune word2vec corpus.txt --search lr --trials 8"},
-    "Takes the options of train. The first run uses the settings as given, the next are spread "
-    "evenly over the ranges, then they gather around the best. The same seed gives the same runs; "
-    "the budget decides how many. With -o, a model is trained with the best settings at the end.",
+    "Takes the options of train. Settings that you give stay as they are, unless --search names "
+    "them. The first run uses the settings as given, the next are spread evenly over the ranges, "
+    "then they gather around the best. The same seed gives the same runs; the budget decides how "
+    "many. With -o, a model is trained with the best settings at the end.",
     tune_groups,
     run_tune,
     is_trainable,

@@ -194,6 +194,9 @@ class Help(kith.TestCase):
 
     def test_version(self):
         self.assertRegex(self.ok("--version").out, r"^kith \d+\.\d+\.\d+\nvector instructions: \w+\n$")
+        told = self.ok("version", "--json").json
+        self.assertRegex(told["version"], r"^\d+\.\d+\.\d+$")
+        self.assertIn(told["vector_instructions"], self.ok("version").out)
 
 
 class Demo(kith.TestCase):

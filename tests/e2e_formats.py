@@ -128,6 +128,27 @@ class Export(Trained):
         self.ok("export", model, "--to", "csv", "-o", self.path("out"))
 
 
+    def test_what_was_written_as_json(self):
+        out, back, small = self.path("v.txt"), self.path("back.kith"), self.path("small.kith")
+        told = self.ok("export", self.model, "--to", "glove", "-o", out, "--json").json
+        rows = len(out.read_text().splitlines())
+        self.assertEqual(told, {"output": str(out), "format": "glove", "rows": rows, "cols": told["cols"],
+                                "bytes": out.stat().st_size})
+        read = self.ok("import", out, "-o", back, "--json")
+        self.assertEqual(read.err, "")
+        self.assertEqual(read.json, {"output": str(back), "format": "glove", "rows": rows,
+                                     "cols": told["cols"], "duplicates": 0, "invalid_utf8": 0,
+                                     "bytes": back.stat().st_size})
+        done = self.ok("compress", self.model, "-o", small, "--json").json
+        self.assertEqual(done["bytes"], small.stat().st_size)
+        self.assertEqual(done["bytes_before"], self.model.stat().st_size)
+        self.assertEqual(done["tables"][0]["rows"], rows)
+        self.refused("export", self.model, "--to", "glove", "-o", "-", "--json", code=kith.BAD_USAGE,
+                     says="--json is for a file")
+        for number in ("rows", "cols", "bytes"):
+            self.assertIs(type(told[number]), int, number)
+
+
 class Import(Trained):
     def test_own_exports(self):
         for to in ("word2vec-text", "word2vec-bin", "glove", "fasttext-bin", "csv", "npy",

@@ -345,6 +345,8 @@ class Asking(kith.TestCase):
         # An item may be asked for by its title.
         near = self.ok("near", self.model, "item=The west: 3 (1903)", "--names", names, "--json")
         self.assertEqual(near.json["neighbours"][0]["title"][:9], "The west:")
+        self.refused("near", self.model, "item=the WEST: 3", "--names", names,
+                     says=["similar: The west: 3 (1903)"])
         self.refused("near", self.model, "item=west1", "--names", table, "--names-column", "titel",
                      code=kith.BAD_USAGE, says="did you mean title?")
         other = self.write("other.dat", "1::A::x\n2::B::y\n")

@@ -221,6 +221,7 @@ class Asking(kith.TestCase):
         self.assertEqual([line["prediction"] for line in lines],
                          [f["predictions"][0]["id"] for f in found])
         self.assertEqual(lines[7]["cast"], rows[7]["cast"])
+        self.assertEqual([line["row"] for line in lines], [str(f["row"]) for f in found])
         self.assertGreater(float(lines[0]["probability"]), 0.05)
         for name in ("best.xlsx", "best", "best.npy"):  # names are no numbers
             self.refused("predict", self.model, "--target", "director", file, "-o", self.path(name),

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training on tables: the same bits for any number of threads, killed and resumed, continued, with
 a target, and measured on rows that it has not seen."""
+import random
+import re
 import shlex
 import signal
 import subprocess
@@ -197,12 +199,33 @@ class Targets(kith.TestCase):
             model = films.train(self, "m.kith", self.rows, "--target", "year", *flags)
             facts = self.ok("info", model, "--json").json["facts"]
             self.assertIn(facts["objective"], objectives, flags)
+            # Whatever the loss, in years.
+            rmse = self.evaluated(model, "year")["rmse"]
+            self.assertTrue(rmse / 2 < facts["held_out"] < 2 * rmse, facts)
+            self.assertGreater(facts["held_out_before"], facts["held_out"])
         row = self.test[0]
         given = [f"{k}={row[k]}" for k in ("title", "genres", "cast", "director", "good")]
         told = self.ok("predict", model, *given, "--json").json
         self.assertEqual(told["target"], "year")
         self.assertLess(abs(told["prediction"] - float(row["year"])), 15)
         self.assertAlmostEqual(float(self.ok("predict", model, *given).out), told["prediction"], 1)
+
+    def test_a_number_is_told_in_one_unit(self):
+        draw = random.Random(2)
+        table = self.write("r.csv", "user,film,year,rating\n" + "".join(
+            f"u{draw.randrange(60)},f{draw.randrange(90)},{draw.randrange(1970, 2000)},"
+            f"{draw.randrange(1, 6)}\n" for _ in range(1500)))
+        model = self.path("r.kith")
+        done = self.ok("train", "feat2vec", table, "--target", "rating", "--types", "rating=number",
+                       "--l2", 0.001, "--threads", 1, "-o", model)
+        self.assertIn("held-out is the root mean square error of rating", done.err)
+        # By chance alone the error is that of the mean: the root of two.
+        told = [float(x) for x in re.findall(r"held-out (?:RMSE )?([0-9.]+)", done.err)]
+        self.assertGreater(len(told), 2)
+        for number in told:
+            self.assertTrue(1.2 < number < 2.2, done.err)
+        facts = self.ok("info", model, "--json").json["facts"]
+        self.assertAlmostEqual(facts["held_out"], told[-1], 3)
 
     def test_two_classes(self):
         for loss in ("logistic", "hinge"):

@@ -175,6 +175,16 @@ class Spelling(Text):
         self.assertEqual(self.words("word2vec", self.write("t.txt", text), "--tokens", "words"),
                          {"i", "❤", "it", "👍🏽", family})
 
+    def test_a_query_is_read_as_the_text_is(self):
+        heart = "❤\ufe0f"
+        text = self.write("t.txt", f"love {heart} it\n" * 9)
+        model = self.path("m.kith")
+        self.ok("train", "word2vec", text, "-o", model, "--tokens", "words", "--threads", 1, "--dim", 4)
+        for command in (("near",), ("embed",)):
+            self.assertEqual(self.ok(*command, model, heart).out, self.ok(*command, model, heart[0]).out)
+        self.assertEqual(self.ok("similarity", model, heart, "love").out,
+                         self.ok("similarity", model, heart[0], "love").out)
+
 
 if __name__ == "__main__":
     kith.main()

@@ -286,6 +286,17 @@ class Terminal(kith.TestCase):
         meanwhile, rest = self.shown(*asked)
         self.assertIn("working", meanwhile)
 
+    def test_a_log_has_a_line_after_two_seconds(self):
+        command = ["train", "word2vec", "-", "-o", self.path("m.kith"), "--dim", 4, "--epochs", 1]
+        for flags, signs in (((), True), (("--quiet",), False), (("--json",), False)):
+            process = subprocess.Popen([kith.KITH, *map(str, command), *flags], stdin=subprocess.PIPE,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            time.sleep(2.6)
+            _, told = process.communicate(kith.two_topics(100))
+            self.assertEqual(process.returncode, 0, told)
+            found = [line for line in told.splitlines() if line.startswith("  working, ")]
+            self.assertEqual(bool(found), signs, told)
+
 
 class Continued(kith.TestCase):
     def test_new_text_adds_words_and_keeps_the_old_rows(self):

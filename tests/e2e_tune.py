@@ -10,15 +10,30 @@ class Tuned(kith.TestCase):
 
     def test_a_bad_start_is_mended(self):
         file = self.write("stars.csv", stars.as_text(stars.ratings()))
-        found = self.tuned("als", file, "--penalty", 30, "--dim", 8, "--trials", 8, "--epochs", 8)
+        found = self.tuned("als", file, "--penalty=30", "--dim", 8, "--trials", 8, "--epochs", 8,
+                           "--search", "dim,penalty")
         self.assertEqual(len(found["runs"]), 8)
         self.assertEqual(found["given"]["settings"]["penalty"], 30)
+        self.assertEqual(found["command"].count("--penalty"), 1)  # the best instead of what was given
+        self.assertEqual(found["command"].count("--dim"), 1)
+        self.assertNotIn("--search", found["command"])
+        self.assertIs(type(found["best"]["settings"]["dim"]), int)
         self.assertLess(found["best"]["held_out"], 0.6 * found["given"]["held_out"])
         self.assertEqual(found["best"]["held_out"], min(r["held_out"] for r in found["runs"]))
         for run in found["runs"][1:]:
             self.assertTrue(8 <= run["settings"]["dim"] <= 128, run)
             self.assertTrue(0.001 <= run["settings"]["penalty"] <= 0.5, run)
             self.assertNotIn("unobserved", run["settings"])  # has no say about ratings
+
+    def test_what_is_given_stays(self):
+        file = self.write("stars.csv", stars.as_text(stars.ratings()))
+        done = self.ok("tune", "als", file, "--dim", 8, "--epochs", 4, "--trials", 3, "--threads", 1)
+        self.assertIn("dim as given, not searched", done.err)
+        self.assertNotIn("dim", done.out)
+        following = next(line for line in done.err.splitlines() if line.startswith("next"))
+        for flag in ("--dim 8", "--epochs 4", "--threads 1"):
+            self.assertEqual(following.count(flag.split()[0]), 1, following)
+            self.assertIn(flag, following)
 
     def test_the_same_seed_makes_the_same_runs(self):
         file = self.write("stars.csv", stars.as_text(stars.ratings()))
@@ -39,10 +54,12 @@ class Tuned(kith.TestCase):
     def test_other_kinds_of_data(self):
         text = self.write("words.txt", kith.two_topics(4000))
         found = self.tuned("word2vec", text, "--trials", 2, "--epochs", 1, "--min-count", 1, "--dim", 8)
-        self.assertEqual(list(found["best"]["settings"]), ["dim", "lr"])
+        self.assertEqual(list(found["best"]["settings"]), ["lr"])
+        found = self.tuned("word2vec", text, "--trials", 2, "--min-count", 1, "--search", "epochs,dim")
+        self.assertEqual(list(found["best"]["settings"]), ["dim", "epochs"])
         table = self.write("table.csv", "a,b\n" + "".join(f"x{i % 3},y{i % 3}\n" for i in range(400)))
         found = self.tuned("feat2vec", table, "--trials", 2, "--epochs", 1, "--dim", 4)
-        self.assertEqual(list(found["best"]["settings"]), ["dim", "lr", "l2"])
+        self.assertEqual(list(found["best"]["settings"]), ["lr", "l2"])
 
     def test_what_is_refused(self):
         file = self.write("stars.csv", stars.as_text(stars.ratings()))

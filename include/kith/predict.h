@@ -60,9 +60,10 @@ struct Prediction {
 };
 
 // From "column=value" terms: values of a row, or one user and one item; or from the words of a
-// text.
+// text. Values, users and items that the model does not know count as missing, and the observer is
+// told; Error(kInput) if nothing else was given of a row.
 Prediction predict(const Model& model, const std::vector<std::string>& terms,
-                   const PredictOptions& options = {});
+                   const PredictOptions& options = {}, Observer* observer = nullptr);
 
 // A row of a source with what is predicted for it. Views die with the call.
 struct PredictedRow {

@@ -47,7 +47,8 @@ class ResultFile {
 };
 
 // What is answered, as rows of such a file that takes no JSON; the first brings the columns.
-void add_prediction(ResultFile& file, const PredictedRow& row);  // behind the cells of the row
+// Of a prediction: the number of the row, its cells, what is predicted.
+void add_prediction(ResultFile& file, const PredictedRow& row);
 void add_score(ResultFile& file, const ScoredRow& row);
 void add_recommendations(ResultFile& file, const Recommender& recommender, const std::string& user,
                          std::span<const Recommendation> list, bool titled);

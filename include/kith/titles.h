@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "kith/events.h"
 #include "kith/model.h"
@@ -23,6 +24,9 @@ class Titles {
   bool empty() const { return titles_.empty(); }
   std::string_view of(std::string_view id) const;  // "" if it has none
   std::optional<std::string> id_of(std::string_view title) const;
+  // At most so many titles that begin with a text, or else hold it, in any case of its letters: the
+  // shortest first.
+  std::vector<std::string> like(std::string_view text, size_t most) const;
 
  private:
   std::unordered_map<std::string, std::string> titles_, ids_;

@@ -29,7 +29,8 @@ struct TuneOptions {
           .between(1, 1e6)
           .automatic("as many as fit the budget"),
       field("search", &TuneOptions::search,
-            "settings to search, such as dim,penalty; by default all that have a range"),
+            "settings to search, such as dim,penalty; by default all that have a range and are not "
+            "given"),
   };
 };
 
@@ -42,10 +43,13 @@ struct Trial {
 struct Tuned {
   std::string model;
   std::vector<std::string> names;  // of the settings that are searched
+  std::vector<std::string> fixed;  // of those with a range that stay as they were given
   std::vector<Trial> trials;       // the first with the settings as given
   size_t best = 0;
   bool cancelled = false;
   std::vector<Setting> best_settings() const;
+  // " --dim 20 --lr 0.1"; without what is left to the model.
+  std::string flags(const Trial& trial) const;
 };
 Tuned tune(Plan plan, const TuneOptions& options, Context& context, Observer* observer = nullptr);
 

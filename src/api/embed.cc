@@ -118,7 +118,7 @@ std::vector<float> embed(const Model& model, const std::vector<std::string>& ter
   if (model.impl().can(Can::kCompleteRows)) {
     RowAsker rows(model.impl(), kQuestion);
     std::vector<float> out(dim_of(rows));
-    add_groups(rows.see(rows.cells(terms)), out);
+    add_groups(rows.see(rows.cells(terms, observer)), out);
     return out;
   }
   if (options.common == CommonDirection::kTexts) {

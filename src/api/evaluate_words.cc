@@ -18,13 +18,14 @@
 namespace kith {
 namespace {
 
-// The row of a word among the first `limit`: as it stands, in normal form, or in lower case.
+// The row of a word among the first `limit`: as it stands, as texts are read, or in lower case.
 std::optional<uint32_t> row_among(const Names& names, std::string_view word, size_t limit) {
-  const std::string form = nfc(word);
-  for (const std::string& spelling : {std::string(word), form, eval::lower_case(form)}) {
-    if (const auto row = names.find(spelling); row && *row < limit) return row;
-  }
-  return std::nullopt;
+  const auto find = [&](std::string_view form) {
+    const auto row = names.find(form);
+    return row && *row < limit ? row : std::nullopt;
+  };
+  const auto row = find_as_read(word, find);
+  return row ? row : find(eval::lower_case(nfc(word)));
 }
 
 struct Questions {

@@ -33,9 +33,8 @@ Lookup::Term Lookup::parse(const std::string& term) const {
 }
 
 std::optional<uint32_t> Lookup::row_of(size_t group, const std::string& name) const {
-  if (const auto row = groups_[group].names->find(name)) return row;
-  // Text is read that way, and keyboards and file systems differ.
-  if (const auto row = groups_[group].names->find(nfc(name))) return row;
+  const Names& names = *groups_[group].names;
+  if (const auto row = find_as_read(name, [&](auto form) { return names.find(form); })) return row;
   if (!titled(group)) return std::nullopt;
   const auto id = titles_->id_of(name);
   return id ? groups_[group].names->find(*id) : std::nullopt;
@@ -68,8 +67,11 @@ void Lookup::fail(const std::string& text) const {
   std::vector<std::string> near;
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (term.group && *term.group != g) continue;
-    for (const std::string& name :
-         similar_spellings(term.name, *groups_[g].names, term.group ? 3 : 1)) {
+    const size_t most = term.group ? 3 : 1;
+    std::vector<std::string> names;
+    if (titled(g)) names = titles_->like(term.name, 3);
+    if (names.empty()) names = similar_spellings(term.name, *groups_[g].names, most);
+    for (const std::string& name : names) {
       near.push_back(term.group ? name : fmt::format("{}={}", groups_[g].column, name));
     }
   }

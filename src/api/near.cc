@@ -108,7 +108,7 @@ class Resolver {
     if (!model_.can<CompletesRows>()) lookup_.fail(term);
     // A value that stands in no row: two members of a set, or one whose n-grams have vectors.
     if (!rows_) rows_.emplace(model_, "near");
-    const RowAsker::Cells cells = rows_->cells({&term, 1});
+    const RowAsker::Cells cells = rows_->cells({&term, 1}, observer_);
     const size_t column = given(cells);
     const auto rows = rows_->members(column, *cells[column]);
     out.exclude.insert(out.exclude.end(), rows.begin(), rows.end());

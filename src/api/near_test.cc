@@ -361,6 +361,9 @@ TEST(Near, ItemsAreShownAndCalledByTheirTitles) {
   }
   EXPECT_EQ(with_titles("user=u3").neighbours.front().title, "");
   input_error([&] { with_titles("user=Film No. 3"); });
+  // A part of a title is answered with titles that hold it.
+  expect_part("; similar: ", input_error([&] { with_titles("item=film no"); }));
+  expect_part("Film No. 3", input_error([&] { with_titles("item=no. 3"); }));
 }
 
 // 20 series of 5 films. A user likes two of them and chose most of their films; everybody chose

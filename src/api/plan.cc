@@ -95,6 +95,19 @@ std::string text_setting(std::span<const Setting> settings, std::string_view nam
   return out;
 }
 
+// A later auto takes back what was given.
+std::vector<std::string> given_in(const TrainRequest& request) {
+  std::vector<std::string> out;
+  for (const Setting& s : request.settings) {
+    std::string name = s.name;
+    std::ranges::replace(name, '_', '-');
+    std::erase(out, name);
+    const auto* const value = std::get_if<std::string>(&s.value);
+    if (!value || *value != "auto") out.push_back(std::move(name));
+  }
+  return out;
+}
+
 Archive open_checkpoint(const std::string& path) {
   Archive archive = Archive::open(path);
   if (!is_checkpoint(archive)) {
@@ -347,6 +360,7 @@ Plan plan(const TrainRequest& request, Observer* observer) {
     out->model = out->info->make();
     apply_settings(request.settings, out->kept());
   }
+  out->given = given_in(request);
   out->settings = to_toml(out->kept());
   check_places(*out);
 

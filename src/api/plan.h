@@ -24,6 +24,7 @@ struct Plan::Impl {
   std::unique_ptr<ModelBase> model;
   std::unique_ptr<DataReader> reader;
   std::vector<std::string> sources;
+  std::vector<std::string> given;     // names of the settings that the caller gave
   std::optional<Archive> checkpoint;  // to go on from
   std::optional<Model> finished;      // what a run that is resumed has come to already
   std::any base;                      // what the model to go on from knows

@@ -12,6 +12,7 @@
 #include "data/ratings/rating_columns.h"
 #include "data/table/cells.h"
 #include "io/utf8.h"
+#include "kith/text.h"
 
 namespace kith {
 namespace {
@@ -164,20 +165,46 @@ PredictedRows predict_cells(const Model::Impl& model, const std::vector<std::str
   return out;
 }
 
+void tell_of_unknown(const Prediction& p, Observer* observer) {
+  const auto warn = [&](bool known, std::string text) {
+    if (!known) note(observer, Note::Level::kWarning, std::move(text));
+  };
+  warn(p.known_user, fmt::format("the model does not know the user {}", shown(p.user)));
+  warn(p.known_item, fmt::format("the model does not know the item {}", shown(p.item)));
+  warn(p.known_text, "the model knows no word of the text; this is how frequent labels are");
+}
+
+void tell_of_unknown(const PredictedRows& rows, Observer* observer) {
+  if (rows.unknown_users + rows.unknown_items > 0) {
+    note(observer, Note::Level::kWarning,
+         fmt::format("{} with a user and {} with an item that the model does not know: the "
+                     "prediction is the mean plus the bias of the one that it knows",
+                     count_of(rows.unknown_users, "row"), count_of(rows.unknown_items, "row")));
+  }
+  if (rows.unknown_texts > 0) {
+    note(observer, Note::Level::kWarning,
+         fmt::format("{} without a word that the model knows: each got the most frequent label",
+                     count_of(rows.unknown_texts, "text")));
+  }
+}
+
 }  // namespace
 
 Prediction predict(const Model& model, const std::vector<std::string>& terms,
-                   const PredictOptions& options) {
+                   const PredictOptions& options, Observer* observer) {
   const Model::Impl& opened = model.impl();
   check_can_predict(opened);
   check_options(opened, options);
-  if (opened.can<Classifies>()) {
-    return predict_text(opened.ask<Classifies>(kQuestion), terms, options);
+  if (!opened.can<CompletesRows>()) {
+    Prediction out = opened.can<Classifies>()
+                         ? predict_text(opened.ask<Classifies>(kQuestion), terms, options)
+                         : predict_pair(opened.ask<Ranks>(kQuestion), terms);
+    tell_of_unknown(out, observer);
+    return out;
   }
-  if (!opened.can<CompletesRows>()) return predict_pair(opened.ask<Ranks>(kQuestion), terms);
   RowAsker rows(opened, kQuestion);
   const size_t target = target_of(rows, options.target);
-  RowAsker::Cells cells = rows.cells(terms);
+  RowAsker::Cells cells = rows.cells(terms, observer);
   cells[target].reset();
   return rows.predict(rows.see(cells), target, static_cast<size_t>(options.top.value_or(10)));
 }
@@ -190,14 +217,16 @@ PredictedRows predict_rows(const Model& model, const std::vector<std::string>& s
   const Model::Impl& opened = model.impl();
   check_can_predict(opened);
   check_options(opened, options);
-  if (opened.can<Classifies>()) {
-    return predict_texts(opened.ask<Classifies>(kQuestion), sources, options, reading, context, row,
-                         observer);
-  }
   if (opened.can<CompletesRows>()) {
     return predict_cells(opened, sources, options, reading, context, row, observer);
   }
-  return predict_pairs(opened.ask<Ranks>(kQuestion), sources, reading, context, row, observer);
+  PredictedRows out =
+      opened.can<Classifies>()
+          ? predict_texts(opened.ask<Classifies>(kQuestion), sources, options, reading, context,
+                          row, observer)
+          : predict_pairs(opened.ask<Ranks>(kQuestion), sources, reading, context, row, observer);
+  tell_of_unknown(out, observer);
+  return out;
 }
 
 bool tells_deviation(const Model& model) {

@@ -110,7 +110,7 @@ TEST(Predict, SaysWhatItDoesNotKnow) {
   const auto fails = [](const std::string& term) {
     return [term] { predict(places(), {term}, {.target = "country"}); };
   };
-  EXPECT_EQ(input_error(fails("city=Rone")), "city has no value Rone; similar: Rome");
+  EXPECT_EQ(input_error(fails("city=Rone")), "city has no value Rone; similar: Rome");  // only that
   EXPECT_EQ(usage_error(fails("city=")), "city=: the value is empty");
   expect_part("city", usage_error(fails("citi=Rome")));
   EXPECT_EQ(usage_error(fails("Rome")),
@@ -120,6 +120,21 @@ TEST(Predict, SaysWhatItDoesNotKnow) {
             "say which column to fill with --target");
   expect_part("country",
               usage_error([] { predict(places(), {"city=Rome"}, {.target = "contry"}); }));
+}
+
+// As in a file, where a value that nobody knows is a missing one.
+TEST(Predict, AnUnknownValueBesideKnownOnesIsMissing) {
+  Events events;
+  const PredictOptions options{.target = "country"};
+  expect_same(predict(places(), {"city=Rome", "tags=nonsense"}, options, &events),
+              predict(places(), {"city=Rome"}, options));
+  ASSERT_EQ(events.notes.size(), 1u);
+  EXPECT_EQ(events.notes[0].level, Note::Level::kWarning);
+  expect_part("tags has no value nonsense", events.notes[0].text);
+  expect_part("it counts as missing", events.notes[0].text);
+  expect_same(predict(places(), {"tags=opera", "tags=nonsense"}, options, &events),
+              predict(places(), {"tags=opera"}, options));
+  EXPECT_EQ(events.notes.size(), 2u);
 }
 
 // --- Tables with a target ---

@@ -138,8 +138,15 @@ size_t ResultFile::width() const { return impl_->columns.size(); }
 
 namespace {
 
+// A row has its number in front, unless the source has a column of that name itself.
+constexpr std::string_view kRow = "row";
+bool is_numbered(const PredictedRow& row) {
+  return std::ranges::find(row.columns, kRow) == row.columns.end();
+}
+
 void add_columns_for(ResultFile& file, const PredictedRow& row) {
   std::vector<ResultColumn> columns;
+  if (is_numbered(row)) columns.push_back({std::string(kRow)});
   for (const std::string& name : row.columns) columns.push_back({name});
   const Prediction& p = row.prediction;
   columns.push_back({"prediction", true});
@@ -159,6 +166,7 @@ void add_columns_for(ResultFile& file, const PredictedRow& row) {
 void add_prediction(ResultFile& file, const PredictedRow& row) {
   if (file.width() == 0) add_columns_for(file, row);
   std::vector<ResultCell> cells;
+  if (is_numbered(row)) cells.emplace_back(row.row);
   for (const auto& cell : row.cells) cells.push_back(cell ? ResultCell(*cell) : ResultCell());
   const Prediction& p = row.prediction;
   if (p.number) {

@@ -78,9 +78,20 @@ TEST(ResultTables, PredictionsStandBehindTheRow) {
                [&](const PredictedRow& row) { add_prediction(file, row); });
   file.commit();
   const std::string text = bytes_of(path);
-  expect_part("name\tcity\tprediction\tprobability\tprediction_2\tprobability_2\nx\tRome\tItaly\t",
+  expect_part("row\tname\tcity\tprediction\tprobability\tprediction_2\tprobability_2\n1\tx\tRome\t",
               text);
-  expect_part("\ny\tLima\tPeru\t", text);
+  expect_part("\n2\ty\tLima\tPeru\t", text);
+}
+
+TEST(ResultTables, AColumnCalledRowStays) {
+  const TestFolder folder;
+  const std::string source = folder.write("rows.csv", "city,row\nRome,r7\n");
+  const std::string path = folder.path() + "/out.csv";
+  ResultFile file(path);
+  predict_rows(places(), {source}, {.target = "country"}, {}, two_threads(),
+               [&](const PredictedRow& row) { add_prediction(file, row); });
+  file.commit();
+  expect_part("city,row,prediction,probability\nRome,r7,Italy,", bytes_of(path));
 }
 
 TEST(ResultTables, NumbersOfTheModelAreToldFromText) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "core/error.h"
@@ -66,19 +67,27 @@ size_t RowAsker::column_of(const std::string& value) const {
       near.empty() ? "; ask as column=value" : fmt::format("; similar: {}", fmt::join(near, ", ")));
 }
 
-// What has no vector cannot be asked for. One unknown word of a text of many is no matter.
-void RowAsker::check_known(size_t g, const std::string& cell) const {
-  if (!group(g).named() || group(g).column.type == ColumnType::kText) return;
+// What has no vector counts as missing. One unknown word of a text of many is no matter.
+std::vector<std::string> RowAsker::drop_unknown(size_t g, std::optional<std::string>& cell) const {
+  std::vector<std::string> out;
+  if (!cell || !group(g).named() || group(g).column.type == ColumnType::kText) return out;
   const ValueSpace& space = encoding().spaces[group(g).space];
-  for (const std::string_view member : encoder_.members(group(g).column, cell)) {
-    if (space.buckets > 0 || space.names.find(member)) continue;
+  bool known = false;
+  for (const std::string_view member : encoder_.members(group(g).column, *cell)) {
+    if (space.buckets > 0 || space.names.find(member)) {
+      known = true;
+      continue;
+    }
     const auto near = similar_spellings(member, space.names);
-    throw fault(ErrorKind::kInput, "{} has no value {}{}", group(g).column.name, shown(member),
-                near.empty() ? "" : fmt::format("; similar: {}", fmt::join(near, ", ")));
+    out.push_back(
+        fmt::format("{} has no value {}{}", group(g).column.name, shown(member),
+                    near.empty() ? "" : fmt::format("; similar: {}", fmt::join(near, ", "))));
   }
+  if (!known) cell.reset();
+  return out;
 }
 
-RowAsker::Cells RowAsker::cells(std::span<const std::string> terms) const {
+RowAsker::Cells RowAsker::cells(std::span<const std::string> terms, Observer* observer) const {
   Cells out(encoding().groups.size());
   for (const std::string& term : terms) {
     const size_t sign = term.find('=');
@@ -99,8 +108,14 @@ RowAsker::Cells RowAsker::cells(std::span<const std::string> terms) const {
       throw fault(ErrorKind::kUsage, "{} is given twice, and holds one value", column.name);
     }
   }
+  std::vector<std::string> unknown;
   for (size_t g = 0; g < out.size(); ++g) {
-    if (out[g]) check_known(g, *out[g]);
+    std::ranges::move(drop_unknown(g, out[g]), std::back_inserter(unknown));
+  }
+  const bool nothing = std::ranges::none_of(out, [](const auto& cell) { return cell.has_value(); });
+  if (nothing && !unknown.empty()) throw fault(ErrorKind::kInput, "{}", unknown.front());
+  for (std::string& text : unknown) {
+    note(observer, Note::Level::kWarning, std::move(text) + "; it counts as missing");
   }
   return out;
 }

@@ -28,10 +28,10 @@ class RowAsker {
   const Names& names(size_t g) const { return encoding().spaces[group(g).space].names; }
 
   // Cells by group from "column=value"; several values of a set or text column are joined. A value
-  // without its column is looked for in all of them. Error(kUsage) or Error(kInput) with the
-  // nearest spelling for what is not known.
+  // without its column is looked for in all of them. What is not known counts as missing, as in a
+  // file, and the observer is told; Error(kInput) with the nearest spelling if nothing is left.
   using Cells = std::vector<std::optional<std::string>>;
-  Cells cells(std::span<const std::string> terms) const;
+  Cells cells(std::span<const std::string> terms, Observer* observer = nullptr) const;
   bool knows(const std::string& value) const;  // whether any column has it
   // The rows of names in a cell of a group.
   std::vector<uint32_t> members(size_t group, std::string_view cell);
@@ -61,7 +61,8 @@ class RowAsker {
 
  private:
   size_t column_of(const std::string& value) const;
-  void check_known(size_t group, const std::string& cell) const;
+  // What to say of each value that is not known; the cell is none if it has no other.
+  std::vector<std::string> drop_unknown(size_t group, std::optional<std::string>& cell) const;
   bool scores_alone(size_t group) const;
   const Model::Impl& opened_;
   const CompletesRows& model_;

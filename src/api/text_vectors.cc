@@ -121,9 +121,8 @@ void TextVectors::find_common() {
 }
 
 bool TextVectors::add(std::string_view word, std::span<double> sum) {
-  const std::string normal = is_surely_nfc(word) ? std::string(word) : nfc(word);
-  auto found = vectors_.names->find(word);
-  if (!found) found = vectors_.names->find(normal);
+  const auto found =
+      find_as_read(word, [&](std::string_view form) { return vectors_.names->find(form); });
   if (found) {
     vectors_.vectors->read(*found, 1, row_.view());
     const float weight = weight_of(*found);
@@ -131,7 +130,7 @@ bool TextVectors::add(std::string_view word, std::span<double> sum) {
     return true;
   }
   // Nobody has seen it: p = 0, so its weight is 1.
-  if (!speller_ || !speller_->spell(normal, spelled_)) return false;
+  if (!speller_ || !speller_->spell(nfc(word), spelled_)) return false;
   for (size_t k = 0; k < dim_; ++k) sum[k] += spelled_[k];
   return true;
 }
@@ -141,8 +140,8 @@ bool TextVectors::infer(std::string_view text, std::span<float> out) {
   text_.for_each(text, [&](std::span<const std::string_view> words) {
     for (const std::string_view word : words) {
       ++words_;
-      auto found = infers_->text_words().find(word);
-      if (!found && !is_surely_nfc(word)) found = infers_->text_words().find(nfc(word));
+      const auto found = find_as_read(
+          word, [&](std::string_view form) { return infers_->text_words().find(form); });
       if (found) known_.push_back(*found);
       unknown_ += !found;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <tuple>
 
 #include "api/opened.h"
 #include "core/error.h"
@@ -119,6 +120,20 @@ std::optional<std::string> Titles::id_of(std::string_view title) const {
   const auto found = ids_.find(std::string(title));
   if (found == ids_.end()) return std::nullopt;
   return found->second;
+}
+
+std::vector<std::string> Titles::like(std::string_view text, size_t most) const {
+  const std::string wanted = lower(text);
+  std::vector<std::tuple<bool, size_t, std::string_view>> found;  // those that begin so are first
+  for (const auto& [title, id] : ids_) {
+    const size_t at = wanted.empty() ? std::string::npos : lower(title).find(wanted);
+    if (at != std::string::npos) found.emplace_back(at > 0, title.size(), title);
+  }
+  const size_t count = std::min(most, found.size());
+  std::ranges::partial_sort(found, found.begin() + static_cast<int64_t>(count));
+  std::vector<std::string> out;
+  for (size_t i = 0; i < count; ++i) out.emplace_back(std::get<2>(found[i]));
+  return out;
 }
 
 }  // namespace kith

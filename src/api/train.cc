@@ -13,6 +13,7 @@
 #include "api/training.h"
 #include "core/error.h"
 #include "kith/text.h"
+#include "models/tells_error.h"
 
 namespace kith {
 namespace {
@@ -98,6 +99,25 @@ class Checkpoints {
   bool own_ = false;  // written or resumed by this run
 };
 
+// As what a held-out loss is told.
+double held_out_told(const ModelBase& model, double loss) {
+  const auto* const telling = dynamic_cast<const TellsError*>(&model);
+  return telling ? telling->error_of(loss) : loss;
+}
+void take_held_out(const ModelBase& model, Trained& out) {
+  const RunState& state = model.state();
+  if (state.held_out.empty()) return;
+  const auto* const telling = dynamic_cast<const TellsError*>(&model);
+  out.first_held_out = telling ? telling->error_before() : state.held_out.front();
+  out.held_out = telling ? telling->error_now() : state.held_out_now();
+}
+
+void tell_what_is_held_out(const ModelBase& model, Observer* observer) {
+  const auto* const telling = dynamic_cast<const TellsError*>(&model);
+  const std::string name = telling ? telling->error_name() : "";
+  if (observer && !name.empty()) observer->on(Note{Note::Level::kNote, "held-out is " + name});
+}
+
 // Whoever asks to stop when all is learned goes without them, and not without the model.
 void tell_examples(const ModelBase& model, const Job& job, Observer& observer) {
   try {
@@ -114,7 +134,8 @@ void tell_of_better_epoch(ModelBase& model, Observer& observer) {
   const std::vector<double>& losses = state.held_out;
   if (state.kept || losses.size() < 3 || !model.settings().find("early-stop")) return;
   const auto best = std::min_element(losses.begin() + 1, losses.end());
-  const std::string then = fmt::format("{:.4f}", *best), now = fmt::format("{:.4f}", losses.back());
+  const std::string then = fmt::format("{:.4f}", held_out_told(model, *best)),
+                    now = fmt::format("{:.4f}", held_out_told(model, losses.back()));
   if (then == now) return;
   int64_t patience = 1;
   for (auto record = losses.begin() + 1, at = record; at <= best; ++at) {
@@ -134,8 +155,11 @@ void tell_of_better_epoch(ModelBase& model, Observer& observer) {
 bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& checkpoints,
                     const std::map<std::string, std::string>& metadata, Observer* observer,
                     Trained& out) {
-  TrainingReport report(observer, out.unit, out.size, plan.checkpoint.has_value());
+  TrainingReport report(observer, out.unit, out.size, plan.checkpoint.has_value(),
+                        [&](double loss) { return held_out_told(*plan.model, loss); });
+  bool told = false;
   job.on_progress = [&](const Progress& p) {
+    if (p.held_out && !std::exchange(told, true)) tell_what_is_held_out(*plan.model, observer);
     report.update(p);
     checkpoints.write_if_due(p);
   };
@@ -148,9 +172,7 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
   out.loss = report.loss();
   out.epochs = report.epochs_done();
   out.per_second = report.per_second();
-  const RunState& state = plan.model->state();
-  if (!state.held_out.empty()) out.first_held_out = state.held_out.front();
-  out.held_out = state.held_out_now();
+  take_held_out(*plan.model, out);
   if (!plan.model->finished()) {
     checkpoints.write();
     return false;
@@ -184,8 +206,7 @@ Trained finished_before(const Plan::Impl& plan, const std::map<std::string, std:
   const RunState& state = model.state();
   out.target = has_target(model);
   out.loss = state.loss;
-  if (!state.held_out.empty()) out.first_held_out = state.held_out.front();
-  out.held_out = state.held_out_now();
+  take_held_out(model, out);
   if (observer) {
     observer->on(Note{Note::Level::kNote, out.output +
                                               " was finished with these settings and these data; "

@@ -17,7 +17,7 @@ void TrainingReport::update(const Progress& p) {
   work_ += p.done >= done_ ? p.done - done_ : p.done;
   done_ = p.done;
   total_ = p.total;
-  if (p.held_out) held_out_ = p.held_out;
+  if (p.held_out) held_out_ = told_(*p.held_out);
   if (!p.kept) loss_ = p.loss;
   if (!observer_) return;
   Training out;

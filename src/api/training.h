@@ -3,8 +3,10 @@
 // What a trainer says at its safe points, as a person wants to know it: rates, and what is left.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "api/reading.h"
 #include "core/job.h"
@@ -20,8 +22,10 @@ class TrainingReport {
  public:
   // `size`: units per epoch. The clock of a run that goes on starts with its first report, since
   // what was done before took no time here.
-  TrainingReport(Observer* observer, std::string_view unit, uint64_t size, bool resumed)
-      : observer_(observer), unit_(unit), size_(size), started_(!resumed) {}
+  // `told`: what a held-out loss is told as.
+  TrainingReport(Observer* observer, std::string_view unit, uint64_t size, bool resumed,
+                 std::function<double(double)> told)
+      : observer_(observer), unit_(unit), size_(size), started_(!resumed), told_(std::move(told)) {}
 
   void update(const Progress& p);
 
@@ -37,6 +41,7 @@ class TrainingReport {
   std::string_view unit_;
   uint64_t size_;
   bool started_;
+  std::function<double(double)> told_;
   Stopwatch watch_;
   double seconds_ = 0;  // at the last report
   uint64_t first_done_ = 0, done_ = 0, total_ = 0;

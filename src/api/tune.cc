@@ -22,11 +22,20 @@ namespace {
 // A point of the search: one number in [0, 1] for each setting, on its own logarithmic scale.
 using Point = std::vector<double>;
 
-std::vector<FieldInfo> searched_fields(const Section& settings, const ModelBase& model,
-                                       const Dataset& data, const std::string& wanted) {
+bool is_among(std::span<const std::string> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// What was asked for; else all that have a range, and what was given stays as it is.
+std::vector<FieldInfo> searched_fields(Plan::Impl& plan, const Dataset& data,
+                                       const std::string& wanted, std::vector<std::string>& fixed) {
+  const Section settings = plan.model->settings();
   std::vector<std::string_view> names;
   for (const FieldInfo& f : settings.fields) {
-    if (f.search && model.matters(f.name, data)) names.push_back(f.name);
+    if (f.search && plan.model->matters(f.name, data)) names.push_back(f.name);
+  }
+  if (names.empty()) {
+    throw fault(ErrorKind::kUsage, "{} has no settings with a range to search", plan.info->name);
   }
   std::vector<std::string> asked;
   for_each_member(wanted, ",", [&](std::string_view name) { asked.emplace_back(name); });
@@ -40,7 +49,18 @@ std::vector<FieldInfo> searched_fields(const Section& settings, const ModelBase&
   std::vector<FieldInfo> out;
   for (const FieldInfo& f : settings.fields) {
     if (std::ranges::find(names, f.name) == names.end()) continue;
-    if (asked.empty() || std::ranges::find(asked, f.name) != asked.end()) out.push_back(f);
+    const bool stays = asked.empty() ? is_among(plan.given, f.name) : !is_among(asked, f.name);
+    if (!stays) {
+      out.push_back(f);
+    } else if (is_among(plan.given, f.name)) {
+      fixed.emplace_back(f.name);
+    }
+  }
+  if (out.empty()) {
+    throw fault(ErrorKind::kUsage,
+                "all settings of {} with a range are given, so nothing is left to search; leave "
+                "some out, or name them: --search {}",
+                plan.info->name, fmt::join(fixed, ","));
   }
   return out;
 }
@@ -192,12 +212,12 @@ bool was_tried(const std::vector<Trial>& trials, const Trial& trial) {
   return std::ranges::any_of(trials, [&](const Trial& t) { return t.values == trial.values; });
 }
 
-std::string flags_of(const Tuned& tuned, const Trial& trial) {
-  std::string out;
-  for (size_t d = 0; d < tuned.names.size(); ++d) {
-    out += fmt::format("{}--{} {}", d ? " " : "", tuned.names[d], trial.values[d]);
-  }
-  return out;
+Note note_of_fixed(std::span<const std::string> names) {
+  return {
+      Note::Level::kNote,
+      fmt::format("{} as given, not searched; to search around the value{}: "
+                  "--search {}",
+                  fmt::join(names, " and "), names.size() == 1 ? "" : "s", fmt::join(names, ","))};
 }
 
 // More is held out than by training, where that is little and nobody said how much.
@@ -222,20 +242,25 @@ std::vector<Setting> Tuned::best_settings() const {
   return out;
 }
 
+std::string Tuned::flags(const Trial& trial) const {
+  std::string out;
+  for (size_t d = 0; d < names.size(); ++d) {
+    if (trial.values[d] != "auto") out += fmt::format(" --{} {}", names[d], trial.values[d]);
+  }
+  return out;
+}
+
 Tuned tune(Plan planned, const TuneOptions& options, Context& context, Observer* observer) {
   const Stopwatch watch;
   Plan::Impl& plan = planned.impl();
   widen_holdout(plan);
   const std::unique_ptr<Dataset> data = read_data(plan, context, observer);
-  const std::vector<FieldInfo> fields =
-      searched_fields(plan.model->settings(), *plan.model, *data, options.search);
-  if (fields.empty()) {
-    throw fault(ErrorKind::kUsage, "{} has no settings with a range to search", plan.info->name);
-  }
+  Tuned out;
+  const std::vector<FieldInfo> fields = searched_fields(plan, *data, options.search, out.fixed);
+  if (observer && !out.fixed.empty()) observer->on(note_of_fixed(out.fixed));
   Job job(context);
   job.seed = static_cast<uint64_t>(plan.run.seed);
   job.deterministic = true;  // so that the runs do not depend on which thread was first
-  Tuned out;
   out.model = plan.info->name;
   for (const FieldInfo& f : fields) out.names.emplace_back(f.name);
   Tuner tuner(plan, *data, fields, job);
@@ -270,7 +295,8 @@ Tuned tune(Plan planned, const TuneOptions& options, Context& context, Observer*
     if (attempt.better) {
       out.best = out.trials.size();
       best_point = point;
-      attempt.text = fmt::format("{}: held-out {:.4f}", flags_of(out, trial), *trial.held_out);
+      attempt.text =
+          fmt::format("{}: held-out {:.4f}", out.flags(trial).substr(1), *trial.held_out);
     } else {
       attempt.text = fmt::format("best held-out {:.4f}", out.trials[out.best].held_out.value_or(0));
     }

@@ -62,12 +62,13 @@ TrainRequest labels() {
 
 // Whatever the number of threads, which race where nobody asks for the same bits.
 TEST(Tune, LabelsAreTunedTheSameByAnyThreads) {
-  const Tuned one = tuned({.trials = 8}, labels());
+  const TuneOptions all{.trials = 8, .search = "dim,word-ngrams,epochs,lr"};
+  const Tuned one = tuned(all, labels());
   EXPECT_EQ(one.names, (Strings{"dim", "word-ngrams", "epochs", "lr"}));
   std::set<Strings> settings;
   for (const Trial& trial : one.trials) settings.insert(trial.values);
   EXPECT_EQ(settings.size(), 8u);
-  expect_same(one, tuned({.trials = 8}, labels(), 2));
+  expect_same(one, tuned(all, labels(), 2));
 }
 
 // Not by how sure of themselves they are: the loss is that of the best power of what they say.
@@ -113,6 +114,29 @@ TEST(Tune, OnlyWhatIsAskedForIsSearched) {
   EXPECT_EQ(tuned({.trials = 2, .search = "dim"}).names, Strings{"dim"});
 }
 
+TEST(Tune, WhatIsGivenStays) {
+  Events events;
+  const Tuned found = tuned({.trials = 3}, als({number("penalty", 0.2)}), 1, &events);
+  EXPECT_EQ(found.names, Strings{"column-penalty"});
+  EXPECT_EQ(found.fixed, (Strings{"dim", "penalty"}));
+  ASSERT_EQ(events.notes.size(), 1u);
+  EXPECT_EQ(events.notes[0].text,
+            "dim and penalty as given, not searched; to search around the values: "
+            "--search dim,penalty");
+  // A request that names a setting has it searched, the given value first.
+  const Tuned around = tuned({.trials = 2, .search = "penalty"}, als({number("penalty", 0.2)}));
+  EXPECT_EQ(around.names, Strings{"penalty"});
+  EXPECT_EQ(around.trials[0].values, Strings{"0.2"});
+  EXPECT_EQ(around.fixed, Strings{"dim"});
+  EXPECT_EQ(tuned({.trials = 1}, als({number("penalty", 0.2), text("penalty", "auto")})).fixed,
+            Strings{"dim"});
+  expect_part("all settings of classifier with a range are given", usage_error([] {
+                tuned({}, request("classifier", labelled_file(), shared_folder().path() + "/a.kith",
+                                  {whole("dim", 8), whole("epochs", 3), whole("word_ngrams", 1),
+                                   number("lr", 0.5)}));
+              }));
+}
+
 TEST(Tune, NothingIsTriedTwice) {
   const Tuned found = tuned({.trials = 40, .search = "dim"}, als({whole("epochs", 1)}));
   ASSERT_EQ(found.trials.size(), 40u);
@@ -120,7 +144,8 @@ TEST(Tune, NothingIsTriedTwice) {
   for (const Trial& trial : found.trials) EXPECT_TRUE(tried.insert(trial.values).second);
 }
 
-// What changes the loss itself, such as the number of negatives, cannot be judged by it.
+// What changes the question that the held-out loss asks, such as the number of negatives, cannot be
+// judged by it.
 TEST(Tune, WhatMattersIsSearchedInEveryModel) {
   const auto searched = [](const char* model) {
     Strings out;
@@ -129,7 +154,8 @@ TEST(Tune, WhatMattersIsSearchedInEveryModel) {
     }
     return out;
   };
-  EXPECT_EQ(searched("word2vec"), (Strings{"dim", "lr"}));
+  EXPECT_EQ(searched("word2vec"), (Strings{"dim", "epochs", "lr"}));
+  EXPECT_EQ(searched("fasttext"), searched("word2vec"));
   EXPECT_EQ(searched("feat2vec"), (Strings{"dim", "lr", "l2"}));
 }
 
@@ -195,7 +221,7 @@ TEST(Tune, TheBestSettingsTrainAModelAsGood) {
 
 TEST(Tune, TellsOfEachRun) {
   Events events;
-  const Tuned found = tuned({.trials = 6}, als(), 1, &events);
+  const Tuned found = tuned({.trials = 6, .search = "dim,penalty"}, als(), 1, &events);
   EXPECT_EQ(events.order, (Strings{"profile", "attempt"}));
   ASSERT_EQ(events.attempts.size(), 5u);  // the first is the settings as given
   size_t best = 0;

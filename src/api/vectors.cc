@@ -2,6 +2,7 @@
 #include "kith/vectors.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "api/opened.h"
@@ -54,10 +55,16 @@ class JoinedVectors final : public Vectors {
   size_t rows_ = 0;
 };
 
+uint64_t bytes_of(const std::string& path) {
+  std::error_code none;
+  const bool file = std::filesystem::is_regular_file(path, none);
+  return file ? std::filesystem::file_size(path, none) : 0;
+}
+
 }  // namespace
 
-void export_vectors(const Model& model, const std::string& output, VectorFormat format,
-                    const Context& context, std::optional<Side> side) {
+ExportReport export_vectors(const Model& model, const std::string& output, VectorFormat format,
+                            const Context& context, std::optional<Side> side) {
   if (format == VectorFormat::kNpy && output == "-") {
     throw fault(ErrorKind::kUsage,
                 "npy takes two files, the matrix and its names; name one with -o");
@@ -65,7 +72,9 @@ void export_vectors(const Model& model, const std::string& output, VectorFormat 
   check_output(output, {model.path()});
   // All of a model of words, unless some of its vectors are asked for.
   if (format == VectorFormat::kFastTextBin && !side && model.impl().can<WritesFastText>()) {
-    return model.impl().ask<WritesFastText>("export").write_fasttext(output, context);
+    model.impl().ask<WritesFastText>("export").write_fasttext(output, context);
+    const VectorGroup words = model.impl().ask<HasVectors>("export").vectors_of({}).front();
+    return {words.vectors->rows(), words.vectors->cols(), bytes_of(output)};
   }
   std::vector<VectorGroup> groups = model.impl().ask<HasVectors>("export").vectors_of(side);
   const auto empty = [](const VectorGroup& g) {
@@ -75,11 +84,13 @@ void export_vectors(const Model& model, const std::string& output, VectorFormat 
     throw fault(ErrorKind::kInput, "{}: this model has no named vectors to export", model.path());
   }
   if (groups.size() == 1 && groups[0].column.empty()) {
-    return write_vectors(output, format, *groups[0].names,
-                         WatchedVectors(*groups[0].vectors, context));
+    const Vectors& vectors = *groups[0].vectors;
+    write_vectors(output, format, *groups[0].names, WatchedVectors(vectors, context));
+    return {vectors.rows(), vectors.cols(), bytes_of(output)};
   }
   const JoinedVectors joined(std::move(groups));
   write_vectors(output, format, joined.names(), WatchedVectors(joined, context));
+  return {joined.rows(), joined.cols(), bytes_of(output)};
 }
 
 ImportReport import_vectors(const std::string& path, const std::string& output,
@@ -88,7 +99,9 @@ ImportReport import_vectors(const std::string& path, const std::string& output,
   ReadReport report{};
   const Waiting waiting(context);
   auto read = read_vectors_or_fasttext(path, report);
-  ImportReport out{detail::show(report.format), 0, 0, report.duplicates, report.invalid_utf8};
+  ImportReport out{.format = detail::show(report.format),
+                   .duplicates = report.duplicates,
+                   .invalid_utf8 = report.invalid_utf8};
   std::unique_ptr<ModelBase> model;
   std::string_view kind = "vectors";
   if (auto* vectors = std::get_if<NamedVectors>(&read)) {
@@ -104,6 +117,7 @@ ImportReport import_vectors(const std::string& path, const std::string& output,
     model = labelled ? classifier_of(std::move(file), path) : model_of(std::move(file));
   }
   save_model(*model, kind, output, false, {{"imported.format", out.format}});
+  out.bytes = bytes_of(output);
   return out;
 }
 

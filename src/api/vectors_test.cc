@@ -30,8 +30,12 @@ TEST(Vectors, EveryFormatGivesBackWhatWasExported) {
     const std::string truth = exported(*model);
     for (const VectorFormat format : kFormats) {
       const std::string file = folder.path() + "/out", back = folder.path() + "/back.kith";
-      export_vectors(*model, file, format, two_threads());
+      const ExportReport written = export_vectors(*model, file, format, two_threads());
       const ImportReport report = import_vectors(file, back, two_threads());
+      EXPECT_EQ(written.rows, report.rows);
+      EXPECT_EQ(written.dim, report.dim);
+      EXPECT_EQ(written.bytes, fs::file_size(file));
+      EXPECT_EQ(report.bytes, fs::file_size(back));
       EXPECT_EQ(report.format, detail::show(format));
       EXPECT_EQ(report.duplicates, 0u);
       EXPECT_EQ(report.invalid_utf8, 0u);

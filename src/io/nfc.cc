@@ -51,4 +51,15 @@ std::string nfc(std::string_view text) {
   return {reinterpret_cast<const char*>(out), static_cast<size_t>(size)};
 }
 
+std::string without_selectors(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const Utf8Char c = decode_utf8(text);
+    const bool left_out = c.state == Utf8Char::kValid && is_variation_selector(c.code);
+    if (!left_out) out += text.substr(0, c.length);
+    text.remove_prefix(c.length);
+  }
+  return out;
+}
+
 }  // namespace kith

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <utf8proc.h>
 
+#include <optional>
+
 #include "core/utf8.h"
 
 namespace kith {
@@ -30,6 +32,19 @@ TEST(Nfc, BothSpellingsAreOne) {
   EXPECT_EQ(nfc("\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB"), "\xED\x95\x9C");  // Hangul
   EXPECT_EQ(nfc("plain"), "plain");
   EXPECT_EQ(nfc(""), "");
+}
+
+TEST(Nfc, AWordIsFoundAsTextsAreRead) {
+  const auto among = [](std::string_view known) {
+    return [known](std::string_view word) {
+      return word == known ? std::optional<int>(1) : std::nullopt;
+    };
+  };
+  EXPECT_TRUE(find_as_read("\u2764\uFE0F", among("\u2764\uFE0F")));  // as it stands
+  EXPECT_TRUE(find_as_read("\u2764\uFE0F", among("\u2764")));
+  EXPECT_TRUE(find_as_read("\u2764\uFE0F\u200D\U0001F525", among("\u2764\u200D\U0001F525")));
+  EXPECT_TRUE(find_as_read("cafe\u0301", among("caf\u00E9")));
+  EXPECT_FALSE(find_as_read("cafe\u0301", among("cafe")));
 }
 
 TEST(Nfc, TextThatIsNotUtf8StaysAsItIs) {

@@ -12,6 +12,7 @@
 
 #include "core/utf8.h"
 #include "data/text/tokenizer.h"
+#include "io/nfc.h"
 
 namespace kith {
 namespace {
@@ -59,7 +60,7 @@ constexpr CodeRange kPictures[] = {
 Class emoji_class(uint32_t code) {
   const auto within = [code](const CodeRange& r) { return code >= r.first && code <= r.last; };
   if (code == 0x200D) return kJoiner;
-  if (within({0xFE0E, 0xFE0F})) return kSelector;
+  if (is_variation_selector(code)) return kSelector;
   if (within({0x1F1E6, 0x1F1FF})) return kFlagHalf;
   if (within({0x1F3FB, 0x1F3FF}) || within({0xE0020, 0xE007F})) return kAddition;
   if (std::ranges::none_of(kPictures, within)) return kOther;

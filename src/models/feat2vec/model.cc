@@ -313,6 +313,10 @@ std::vector<Fact> Feat2Vec::info() const {
                         {"steps", fmt::format("{}", steps_), true},
                         {"pairs", fmt::format("{}", pairs_), true}};
   for (Fact& f : run_facts()) out.push_back(std::move(f));
+  for (Fact& f : out) {
+    if (!f.name.starts_with("held_out") || state_.held_out.empty()) continue;
+    f.value = fmt::format("{:.5f}", f.name == "held_out" ? error_now() : error_before());
+  }
   if (!used_.target.empty()) out.push_back({"target", used_.target});
   for (const Group& g : encoding_.groups) {
     const ValueSpace& s = encoding_.spaces[g.space];

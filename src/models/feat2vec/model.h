@@ -11,6 +11,7 @@
 #include "models/feat2vec/config.h"
 #include "models/feat2vec/kernel.h"
 #include "models/model.h"
+#include "models/tells_error.h"
 
 namespace kith::feat2vec {
 
@@ -22,7 +23,8 @@ class Feat2Vec final : public Learns<Table>,
                        public HasVectors,
                        public CompletesRows,
                        public Updates,
-                       public Continues {
+                       public Continues,
+                       public TellsError {
  public:
   // ModelBase
   Section settings() override { return {"feat2vec", config_}; }
@@ -46,6 +48,11 @@ class Feat2Vec final : public Learns<Table>,
   std::any known() const override { return encoding_; }
   Updated update(const Dataset& more, const Context& context) override;
   void reopen() override;
+  // TellsError
+  std::string error_name() const override;
+  double error_of(double loss) const override;
+  double error_before() const override;
+  double error_now() const override;
 
   // Read by the trainer and by tests.
   Config& config() { return config_; }
@@ -119,6 +126,8 @@ class Feat2Vec final : public Learns<Table>,
   double target_mean_ = 0, target_scale_ = 1;
   std::optional<double> target_low_, target_high_;  // the least and the largest that was seen
   std::optional<double> sharpness_;                 // see calibrate(); of an old file: 1
+  // Of a number that is learned by its values: root mean square errors on what was held out.
+  std::optional<double> error_before_, error_;
   std::string target_yes_;          // of a target of two values: the one that counts as 1
   std::vector<Matrix> maps_;        // by space; empty for one that has no names
   uint64_t steps_ = 0, pairs_ = 0;  // pairs: of a row and a noise value

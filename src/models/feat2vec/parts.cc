@@ -88,11 +88,14 @@ void Feat2Vec::visit(Parts& parts) {
   parts.maybe("target.low", target_low_);
   parts.maybe("target.high", target_high_);
   parts.maybe("target.sharpness", sharpness_);
+  parts.maybe("target.error_before", error_before_);
+  parts.maybe("target.error", error_);
   parts.flag("progress.continued", continued_, Use::kRun);
   parts.check(units_ <= encoding_.groups.size() && std::isfinite(target_mean_) &&
                   std::isfinite(target_scale_) && fits_target(used_, encoding_) &&
                   std::isfinite(target_low_.value_or(0)) &&
                   std::isfinite(target_high_.value_or(0)) &&
+                  std::isfinite(error_before_.value_or(0)) && std::isfinite(error_.value_or(0)) &&
                   std::isfinite(sharpness_.value_or(1)) && sharpness_.value_or(1) > 0,
               "the target does not fit the columns");
   parts.number("progress.steps", steps_);

@@ -252,7 +252,8 @@ void Feat2Vec::choose_settings(const Table& table, const Job& job) {
   if (!loss_is_open(config_, encoding_)) return;
   // Nothing changes before all is known: whoever is cancelled on the way begins here again.
   std::optional<Feat2Vec> best;
-  double error = squared_error(table, target_scale_, job);
+  const double first_scale = target_scale_;
+  double error = squared_error(table, first_scale, job);
   const std::vector<Way> others = other_ways(table);
   for (size_t k = 0; k < others.size(); ++k) {
     Feat2Vec other;
@@ -274,10 +275,10 @@ void Feat2Vec::choose_settings(const Table& table, const Job& job) {
       if (e.kind() != ErrorKind::kDiverged) throw;
       continue;
     }
-    const double found = other.squared_error(table, target_scale_, job);
+    const double found = other.squared_error(table, first_scale, job);
     if (!(found < kClearly * error)) continue;
     trial.text += fmt::format(": held-out RMSE {:.4g}, before {:.4g}",
-                              std::sqrt(found) * target_scale_, std::sqrt(error) * target_scale_);
+                              std::sqrt(found) * first_scale, std::sqrt(error) * first_scale);
     trial.better = true;
     job.on_trial(trial);
     error = found;
@@ -291,10 +292,36 @@ void Feat2Vec::choose_settings(const Table& table, const Job& job) {
   target_scale_ = best->target_scale_;
   target_low_ = best->target_low_;
   target_high_ = best->target_high_;
+  const double first = state_.held_out.front();
   state_.held_out = best->state_.held_out;
   state_.kept = best->state_.kept;
   state_.refit = state_.kept.value_or(state_.held_out.size() - 1);
+  if (*used_.loss == Loss::kSquared) return;
+  // Nats of values say nothing beside the errors of the first run.
+  error_before_ = std::sqrt(2 * first) * first_scale;
+  error_ = std::sqrt(error) * first_scale;
 }
+
+// A number is told by its error, whatever the loss that was chosen for it.
+std::string Feat2Vec::error_name() const {
+  const size_t t = target();
+  if (t == Encoding::npos || !encoding_.groups[t].numeric()) return "";
+  if (*used_.loss != Loss::kSquared && !error_) return "";
+  const Column& column = encoding_.groups[t].column;
+  return fmt::format("the root mean square error of {}{}", column.name,
+                     column.type == ColumnType::kDate ? ", in days" : "");
+}
+
+double Feat2Vec::error_of(double loss) const {
+  const bool squares = !error_name().empty() && !error_;
+  return squares ? std::sqrt(2 * loss) * target_scale_ : loss;
+}
+
+double Feat2Vec::error_before() const {
+  return error_before_ ? *error_before_ : error_of(state_.held_out.front());
+}
+
+double Feat2Vec::error_now() const { return error_ ? *error_ : error_of(*state_.held_out_now()); }
 
 void Feat2Vec::scale_target(const Table& table, Problem& problem) {
   if (problem.target == kNoRow) return;

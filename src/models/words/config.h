@@ -60,7 +60,7 @@ struct Config {
       field("sample", &Config::sample,
             "leave out some occurrences of words above this share of the text; 0 for none")
           .between(0, 1),
-      field("epochs", &Config::epochs, "passes over the text").between(0, 10000),
+      field("epochs", &Config::epochs, "passes over the text").between(0, 10000).tuned(2, 20),
       field("lr", &Config::lr, "first learning rate; falls linearly")
           .between(0, 100)
           .tuned(0.01, 0.3)
