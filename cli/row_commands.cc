@@ -90,10 +90,12 @@ void put_prediction(const Prediction& p) {
 Json json_of(const PredictedRow& row) {
   Json out{{"row", row.row}};
   for (size_t i = 0; i < row.cells.size(); ++i) {
-    const auto& cell = row.cells[i];
-    out[row.columns[i]] = !cell            ? Json()
-                          : row.numbers[i] ? number_in(std::string(*cell))
-                                           : Json(*cell);
+    const auto json = [&](std::string_view text) {
+      return row.numbers[i] ? number_in(std::string(text)) : Json(text);
+    };
+    Json& to = out[row.columns[i]];
+    for (const std::string_view member : row.members(i)) to.push_back(json(member));
+    if (row.cells[i] && to.empty()) to = json(*row.cells[i]);
   }
   out.update(json_of(row.prediction));
   return out;

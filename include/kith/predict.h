@@ -70,7 +70,12 @@ struct PredictedRow {
   std::span<const std::optional<std::string_view>> cells;
   std::span<const uint8_t> numbers;  // by column: whether its cells are numbers, to the model
   const Prediction& prediction;
-  uint64_t row = 0;  // counted from 1
+  uint64_t row = 0;                  // counted from 1
+  std::span<const uint8_t> lists{};  // by column: whether each cell is one, to the model
+
+  // The members of a cell that came as a list of JSON or an array of PostgreSQL; none if it did
+  // not. A list with one member is seen as such only where the model knows that cells are lists.
+  std::vector<std::string_view> members(size_t column) const;
 };
 struct PredictedRows {
   uint64_t rows = 0, unknown_users = 0, unknown_items = 0, unknown_texts = 0;
