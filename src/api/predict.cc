@@ -45,6 +45,9 @@ void check_options(const Model::Impl& model, const PredictOptions& options) {
   if (!texts && options.threshold > 0) {
     refuse_question(model.asked("predict with --threshold"), Classifies::kWhat);
   }
+  if (!texts && options.as_text) {
+    refuse_question(model.asked("predict with --as-text"), Classifies::kWhat);
+  }
 }
 
 Prediction predict_text(const Classifies& model, const std::vector<std::string>& words,
@@ -234,7 +237,11 @@ bool are_sources(const Model& model, const std::vector<std::string>& words,
     const bool name = words.size() == 1 && first.find(' ') == std::string::npos &&
                       (first.find('/') != std::string::npos ||
                        (point != std::string::npos && point > 0 && point + 1 < first.size()));
-    if (name) throw fault(ErrorKind::kIo, "{}: there is no such file of texts", first);
+    if (name) {
+      throw fault(
+          ErrorKind::kIo, "{}: there is no such file of texts{}", first,
+          text_flag.empty() ? "" : fmt::format("; if it is a text itself, add {}", text_flag));
+    }
     return false;
   }
   const bool value = first.find('=') != std::string::npos ||

@@ -104,7 +104,10 @@ TEST(Texts, AFileOrAText) {
   EXPECT_FALSE(are_sources(topics(), {"ship"}));
   EXPECT_FALSE(are_sources(topics(), {"The ship sails. Does it?"}));
   EXPECT_FALSE(are_sources(topics(), {"ship."}));
-  expect_part("there is no such file", io_error([] { are_sources(topics(), {"new.txt"}); }));
+  EXPECT_EQ(io_error([] { are_sources(topics(), {"new.txt"}); }),
+            "new.txt: there is no such file of texts");
+  EXPECT_EQ(io_error([] { are_sources(topics(), {"and/or"}, "--as-text"); }),
+            "and/or: there is no such file of texts; if it is a text itself, add --as-text");
 }
 
 TEST(Texts, Measured) {
