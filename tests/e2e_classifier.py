@@ -223,6 +223,45 @@ class Classifier(kith.TestCase):
         self.refused("compress", small, "-o", self.path("x.kith"), code=kith.BAD_USAGE,
                      says="compressed already")
 
+    def test_lists_come_out_as_lists(self):
+        table = self.write("l.jsonl", '{"text":"hill1 hill2","label":["x","y"]}\n'
+                           '{"text":"sea1 sea2","label":["z"]}\n' * 20)
+        self.train("--text", "text", "--label", "label", source=table)
+        lines = self.ok("predict", self.model, table, "--json").out.splitlines()
+        self.assertEqual(json.loads(lines[0])["label"], ["x", "y"])
+        self.ok("predict", self.model, table, "-o", self.path("l.csv"))
+        told = self.path("l.csv").read_text(encoding="utf-8")
+        self.assertIn("\nhill1 hill2,x|y,", told)
+        self.assertNotIn("\x1f", told)
+
+    def test_texts_that_look_like_files(self):
+        self.train()
+        for text in ("hill1/sea1", "http://hill1.com"):
+            self.refused("predict", self.model, text, says="if it is a text itself, add --as-text")
+            self.ok("predict", self.model, "--as-text", text)
+            self.refused("embed", self.model, text, says="if it is a text itself, add --text")
+        self.assertEqual(self.ok("predict", self.model, "--as-text", self.texts, "--top", 1).out,
+                         self.ok("predict", self.model, "nothing known", "--top", 1).out)
+        self.refused("embed", self.model, "--text", "hill1/sea1", says="no word that the model")
+        self.refused("embed", self.model, "--text", "hill1", "-o", self.path("z.npy"),
+                     code=kith.BAD_USAGE, says="hill1 is a text, and --output")
+
+    def test_vectors_of_texts(self):
+        self.train("--word-ngrams", 1)
+        out = self.path("v.txt")
+        self.ok("export", self.model, "--to", "word2vec-text", "-o", out)
+        words = {line.split()[0]: [float(x) for x in line.split()[1:]]
+                 for line in out.read_text(encoding="utf-8").splitlines()[1:]}
+        told = self.ok("embed", self.model, "hill1 unknown sea2 sea2", "--json").json["vector"]
+        for x, *parts in zip(told, words["word=hill1"], words["word=sea2"], words["word=sea2"]):
+            self.assertAlmostEqual(x, sum(parts) / 3, 5)
+        self.ok("embed", self.model, self.texts, "-o", self.path("z.npy"), "--weights", "mean")
+        for flags, name in ((["--weights", "sif"], "--weights"), (["--smooth", 0.1], "--smooth"),
+                            (["--common", "model"], "--common")):
+            self.refused("embed", self.model, "hill1", *flags, code=kith.BAD_USAGE,
+                         says=f"plain mean with a classifier; leave {name} out")
+        self.ok("near", self.model, "--text", "hill1 hill2", "--top", 1)
+
     def test_far_too_large_a_rate_is_told(self):
         told = kith.run("train", "classifier", self.texts, "-o", self.model, *SMALL, "--optimiser",
                         "sgd", "--lr", 1000)

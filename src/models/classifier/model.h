@@ -14,6 +14,7 @@
 #include "models/classifier/fasttext_features.h"
 #include "models/classifier/features.h"
 #include "models/model.h"
+#include "models/text_inference.h"
 #include "train/huffman.h"
 
 namespace kith::classifier {
@@ -21,6 +22,7 @@ namespace kith::classifier {
 class Classifier final : public Learns<Labelled>,
                          public HasVectors,
                          public Classifies,
+                         public AveragesTexts,
                          public WritesFastText {
  public:
   Section settings() override { return {"classifier", config_}; }
@@ -37,6 +39,8 @@ class Classifier final : public Learns<Labelled>,
   bool exclusive() const override { return config_.loss != LabelLoss::kOneVsAll; }
   NumberWords numbering() const override;
   bool classify(std::span<const uint32_t> words, std::span<float> out) const override;
+  size_t text_dim() const override { return input_.cols(); }
+  bool average(std::span<const uint32_t> words, std::span<float> out) const override;
   void write_fasttext(const std::string& path, const Context& context) const override;
   // What fastText learned, instead of anything of this.
   void take(FastTextFile file);
@@ -62,6 +66,7 @@ class Classifier final : public Learns<Labelled>,
   // Made by fastText: a text is then the list of its rows, and not of its words.
   bool of_fasttext() const { return max_n_.has_value(); }
   FastTextRule fasttext_rule() const;
+  std::vector<uint32_t> rows_of(std::span<const uint32_t> words) const;
   void whole_words();
   // Whether there is a second run, on what was held out as well.
   bool refits(const Labelled& data) const;
