@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "kith/kith.h"
+#include "narrator.h"
 #include "terminal.h"
 
 namespace kith::cli {
@@ -56,7 +57,8 @@ int run_import(Args args) {
   if (options.output.empty()) misused(kImport, "import needs a model file to write: -o MODEL");
   Context context(1);
   const Interrupts interrupts(context);
-  const ImportReport report = import_vectors(words[0], options.output, context);
+  Narrator narrator(quiet.quiet);
+  const ImportReport report = import_vectors(words[0], options.output, context, &narrator);
   if (quiet.quiet) return kDone;
   if (report.duplicates) {
     say("kith: {}: {} more than once; the first of each was kept", words[0],

@@ -26,6 +26,7 @@ void Classifier::visit(Parts& parts) {
   parts.number("runs", runs_);
   parts.maybe("fasttext.min_n", min_n_);
   parts.maybe("fasttext.max_n", max_n_);
+  origin_.visit(parts);
   parts.check(max_n_.value_or(0) <= 100 && min_n_.has_value() == max_n_.has_value(),
               "its runs of letters are too long");
   parts.flag("progress.working", working_, Use::kRun);

@@ -13,6 +13,7 @@
 #include "models/classifier/config.h"
 #include "models/classifier/fasttext_features.h"
 #include "models/classifier/features.h"
+#include "models/fasttext_origin.h"
 #include "models/model.h"
 #include "models/text_inference.h"
 #include "train/huffman.h"
@@ -87,6 +88,7 @@ class Classifier final : public Learns<Labelled>,
   // Of models that fastText made: letters of its runs of letters, and the vectors of whole words
   // where there are such runs.
   std::optional<uint64_t> min_n_, max_n_;
+  FastTextOrigin origin_;
   Matrix vectors_;
 
   Features features_;
