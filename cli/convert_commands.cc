@@ -6,6 +6,7 @@
 #include "interrupt.h"
 #include "json.h"
 #include "kith/kith.h"
+#include "narrator.h"
 #include "terminal.h"
 
 namespace kith::cli {
@@ -68,7 +69,8 @@ int run_import(Args args) {
   if (options.output.empty()) misused(kImport, "import needs a model file to write: -o MODEL");
   Context context(1);
   const Interrupts interrupts(context);
-  const ImportReport report = import_vectors(words[0], options.output, context);
+  Narrator narrator(quiet.quiet);
+  const ImportReport report = import_vectors(words[0], options.output, context, &narrator);
   if (answer.json) {
     put_json({{"output", options.output},
               {"format", report.format},

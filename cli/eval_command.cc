@@ -28,6 +28,10 @@ Json json_of(const Report& r) {
     }
   }
   for (const auto& [name, value] : r.counts) out[name] = value;
+  if (!r.rule.empty()) out["rule"] = r.rule;
+  for (const Report::Section& s : r.sections) {
+    out["sections"].push_back({{"id", s.name}, {"right", s.right}, {"asked", s.asked}});
+  }
   for (const Report::Label& l : r.labels) {
     out["labels"][l.name] = {{"precision", score(l.precision)},
                              {"recall", score(l.recall)},

@@ -85,10 +85,12 @@ void put_prediction(const Prediction& p) {
 Json json_of(const PredictedRow& row) {
   Json out{{"row", row.row}};
   for (size_t i = 0; i < row.cells.size(); ++i) {
-    const auto& cell = row.cells[i];
-    out[row.columns[i]] = !cell            ? Json()
-                          : row.numbers[i] ? number_in(std::string(*cell))
-                                           : Json(*cell);
+    const auto json = [&](std::string_view text) {
+      return row.numbers[i] ? number_in(std::string(text)) : Json(text);
+    };
+    Json& to = out[row.columns[i]];
+    for (const std::string_view member : row.members(i)) to.push_back(json(member));
+    if (row.cells[i] && to.empty()) to = json(*row.cells[i]);
   }
   out.update(json_of(row.prediction));
   return out;
@@ -105,7 +107,7 @@ int run_predict(Args args) {
   const Model model = open(words[0]);
   const std::vector<std::string> asked = rest_of(words);
   Narrator narrator(false);
-  if (!are_sources(model, asked)) {
+  if (options.as_text || !are_sources(model, asked, "--as-text")) {
     if (!flags.output.empty()) {
       throw Error(ErrorKind::kUsage,
                   "a single prediction is printed; --output is for predictions from a file");
@@ -204,11 +206,14 @@ int run_embed(Args args) {
   const std::vector<std::string> asked = rest_of(words);
   Narrator narrator(quiet.quiet);
   const bool can = model.can(Can::kCompleteRows) || model.can(Can::kEmbedTexts);
-  if (!can || !are_sources(model, asked)) {
-    if (!flags.output.empty() || options.to || !options.name.empty() || !options.column.empty()) {
-      misused(kEmbed, fmt::format("{} is no file, and --output, --to, --name and --column are for "
-                                  "files; leave them out to have one vector printed",
-                                  printable(asked.front())));
+  if (!can || options.text || !are_sources(model, asked, "--text")) {
+    const bool of_files =
+        !flags.output.empty() || options.to || !options.name.empty() || !options.column.empty();
+    if (can && of_files) {
+      misused(kEmbed,
+              fmt::format("{} is {}, and --output, --to, --name and --column are for files; "
+                          "leave them out to have one vector printed",
+                          printable(asked.front()), options.text ? "a text" : "no file"));
     }
     const std::vector<float> vector = embed(model, asked, options, &narrator);
     if (flags.json) {
@@ -321,7 +326,7 @@ const Command kEmbed{
     "The vector of a row is the sum of the vectors of its columns; missing and unknown values are "
     "left out. For the vectors of the values themselves, use kith export. With a model of words "
     "each line of a file is a text, or each cell of a --column, and its vector is the mean of the "
-    "vectors of its words, in which rare words count more.",
+    "vectors of its words, in which rare words count more; a classifier takes the plain mean.",
     Groups<std::tuple<EmbedOptions, EmbedFlags, Quiet>, Can::kCompleteRows>::get,
     run_embed,
 };

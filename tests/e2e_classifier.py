@@ -4,9 +4,6 @@
 import csv
 import io
 import json
-import shutil
-import subprocess
-import unittest
 
 import kith
 
@@ -223,30 +220,65 @@ class Classifier(kith.TestCase):
         self.refused("compress", small, "-o", self.path("x.kith"), code=kith.BAD_USAGE,
                      says="compressed already")
 
+    def test_lists_come_out_as_lists(self):
+        table = self.write("l.jsonl", '{"text":"hill1 hill2","label":["x","y"]}\n'
+                           '{"text":"sea1 sea2","label":["z"]}\n' * 20)
+        self.train("--text", "text", "--label", "label", source=table)
+        lines = self.ok("predict", self.model, table, "--json").out.splitlines()
+        self.assertEqual(json.loads(lines[0])["label"], ["x", "y"])
+        self.ok("predict", self.model, table, "-o", self.path("l.csv"))
+        told = self.path("l.csv").read_text(encoding="utf-8")
+        self.assertIn("\nhill1 hill2,x|y,", told)
+        self.assertNotIn("\x1f", told)
+
+    def test_texts_that_look_like_files(self):
+        self.train()
+        for text in ("hill1/sea1", "http://hill1.com"):
+            self.refused("predict", self.model, text, says="if it is a text itself, add --as-text")
+            self.ok("predict", self.model, "--as-text", text)
+            self.refused("embed", self.model, text, says="if it is a text itself, add --text")
+        self.assertEqual(self.ok("predict", self.model, "--as-text", self.texts, "--top", 1).out,
+                         self.ok("predict", self.model, "nothing known", "--top", 1).out)
+        self.refused("embed", self.model, "--text", "hill1/sea1", says="no word that the model")
+        self.refused("embed", self.model, "--text", "hill1", "-o", self.path("z.npy"),
+                     code=kith.BAD_USAGE, says="hill1 is a text, and --output")
+
+    def test_vectors_of_texts(self):
+        self.train("--word-ngrams", 1)
+        out = self.path("v.txt")
+        self.ok("export", self.model, "--to", "word2vec-text", "-o", out)
+        words = {line.split()[0]: [float(x) for x in line.split()[1:]]
+                 for line in out.read_text(encoding="utf-8").splitlines()[1:]}
+        told = self.ok("embed", self.model, "hill1 unknown sea2 sea2", "--json").json["vector"]
+        for x, *parts in zip(told, words["word=hill1"], words["word=sea2"], words["word=sea2"]):
+            self.assertAlmostEqual(x, sum(parts) / 3, 5)
+        self.ok("embed", self.model, self.texts, "-o", self.path("z.npy"), "--weights", "mean")
+        for flags, name in ((["--weights", "sif"], "--weights"), (["--smooth", 0.1], "--smooth"),
+                            (["--common", "model"], "--common")):
+            self.refused("embed", self.model, "hill1", *flags, code=kith.BAD_USAGE,
+                         says=f"plain mean with a classifier; leave {name} out")
+        self.ok("near", self.model, "--text", "hill1 hill2", "--top", 1)
+
     def test_far_too_large_a_rate_is_told(self):
         told = kith.run("train", "classifier", self.texts, "-o", self.model, *SMALL, "--optimiser",
                         "sgd", "--lr", 1000)
         self.assertIn(told.code, (kith.DONE, kith.DIVERGED), str(told))
 
-    @unittest.skipUnless(shutil.which("fasttext"), "fasttext is not installed")
     def test_beside_fasttext(self):
         # Of ten words one is of the other topic, so that there is something to get wrong.
         noisy = kith.labelled_topics(1500, seed=5).splitlines()
         mixed = [f"{line} {other.split()[1]}\n" for line, other in zip(noisy, noisy[1:])]
         train, test = self.write("a.txt", "".join(mixed[:1000])), self.write(
             "b.txt", "".join(mixed[1000:]))
-        subprocess.run(["fasttext", "supervised", "-input", train, "-output", self.path("ft"),
-                        "-wordNgrams", "2", "-epoch", "10", "-lr", "0.5", "-bucket", "20000",
-                        "-thread", "10"], check=True, capture_output=True)
-        told = subprocess.run(["fasttext", "test", self.path("ft.bin"), test], check=True,
-                              capture_output=True, text=True).stdout
+        kith.fasttext("supervised", "-input", train, "-output", self.path("ft"), "-wordNgrams", 2,
+                      "-epoch", 10, "-lr", 0.5, "-bucket", 20000, "-thread", 10)
+        told = kith.fasttext("test", self.path("ft.bin"), test)
         theirs = float(told.split("P@1")[1].split()[0])
         self.train(source=train)
         ours = self.ok("eval", self.model, test, "--json").json["accuracy"]
         self.assertGreaterEqual(ours, theirs - 0.01)
 
 
-@unittest.skipUnless(shutil.which("fasttext"), "fasttext is not installed")
 class FromFastText(kith.TestCase):
     """Models that fastText made, and models for it: the same labels and probabilities."""
 
@@ -262,19 +294,15 @@ class FromFastText(kith.TestCase):
         self.asked = self.write("asked.txt", "\n".join(asked) + "\n")
         self.model = self.path("m.kith")
 
-    def fasttext(self, *args):
-        return subprocess.run(["fasttext", *map(str, args)], check=True, capture_output=True,
-                              text=True).stdout
-
     def supervised(self, *flags):
-        self.fasttext("supervised", "-input", self.train, "-output", self.path("ft"), "-dim", 10,
+        kith.fasttext("supervised", "-input", self.train, "-output", self.path("ft"), "-dim", 10,
                       "-epoch", 5, "-lr", 0.3, "-bucket", 5000, "-thread", 10, *flags)
         return self.path("ft.bin")
 
     def theirs(self, model):
         """By text: labels and probabilities as fastText tells them, which adds 1e-5 to them."""
         out = []
-        for line in self.fasttext("predict-prob", model, self.asked, 3).splitlines():
+        for line in kith.fasttext("predict-prob", model, self.asked, 3).splitlines():
             words = line.split()
             out.append({l.removeprefix("__label__"): float(p)
                         for l, p in zip(words[::2], words[1::2])})
@@ -314,7 +342,7 @@ class FromFastText(kith.TestCase):
     def test_import_quantised(self):
         self.supervised("-wordNgrams", 2, "-minn", 2, "-maxn", 3)
         for flags in ([], ["-qnorm", "-cutoff", 400], ["-dsub", 3]):
-            self.fasttext("quantize", "-input", self.train, "-output", self.path("ft"), "-thread",
+            kith.fasttext("quantize", "-input", self.train, "-output", self.path("ft"), "-thread",
                           10, *flags)
             self.ok("import", self.path("ft.ftz"), "-o", self.model)
             self.assert_same(self.ours(self.model), self.theirs(self.path("ft.ftz")), 3e-5)
@@ -328,11 +356,28 @@ class FromFastText(kith.TestCase):
                              3e-5 if loss == "softmax" else 9e-3)
 
     def test_there_and_back(self):
-        for loss in ("softmax", "hs"):
-            model = self.supervised("-wordNgrams", 2, "-minn", 2, "-maxn", 3, "-loss", loss)
+        for loss in ("softmax", "hs", "ns", "ova"):
+            for flags in (["-wordNgrams", 2, "-minn", 2, "-maxn", 3], ["-ws", 7, "-minCount", 2]):
+                model = self.supervised(*flags, "-loss", loss)
+                self.ok("import", model, "-o", self.model)
+                self.ok("export", self.model, "--to", "fasttext-bin", "-o", self.path("again.bin"))
+                self.assertEqual(self.path("again.bin").read_bytes(), model.read_bytes())
+
+    def test_vectors_of_texts_as_fasttext_has_them(self):
+        for flags in (["-wordNgrams", 2, "-minn", 2, "-maxn", 3], []):
+            model = self.supervised(*flags)
             self.ok("import", model, "-o", self.model)
-            self.ok("export", self.model, "--to", "fasttext-bin", "-o", self.path("again.bin"))
-            self.assertEqual(self.theirs(self.path("again.bin")), self.theirs(model))
+            asked = self.asked.read_text(encoding="utf-8")
+            theirs = kith.fasttext("print-sentence-vectors", model, asked=asked).splitlines()
+            self.ok("embed", self.model, self.asked, "-o", self.path("v.csv"), "--quiet")
+            with open(self.path("v.csv"), encoding="utf-8") as file:
+                ours = list(csv.reader(file))[1:]
+            self.assertEqual(len(ours), len(theirs))
+            for a, b in zip(ours, theirs):
+                for x, y in zip(a[1:], b.split(), strict=True):
+                    self.assertAlmostEqual(float(x), float(y), delta=1e-6 + 1e-4 * abs(float(y)))
+            one = self.ok("embed", self.model, asked.splitlines()[0], "--json").json["vector"]
+            self.assertEqual([f"{x:.5g}" for x in one], [f"{float(x):.5g}" for x in ours[0][1:]])
 
     def test_what_fasttext_would_answer_otherwise_is_not_written(self):
         self.ok("train", "classifier", self.train, "-o", self.model, *SMALL)

@@ -86,6 +86,54 @@ class FastText(kith.TestCase):
         unseen = float(self.ok("similarity", self.model, "flumizz", "flumiab").out.split()[-1])
         self.assertAlmostEqual(unseen, float(theirs.wv.similarity("flumizz", "flumiab")), 4)
 
+    def fasttext_trains(self, *flags):
+        kith.fasttext("skipgram", "-input", self.write("text.txt", text(100)), "-output",
+                      self.path("ft"), "-dim", 8, "-minCount", 1, "-bucket", 3000, "-epoch", 2,
+                      "-thread", 10, *flags)
+        return self.path("ft.bin")
+
+    def assert_same_vectors(self, file):
+        """Of known and unseen words the model and fastText's file say the same."""
+        words = ["flumiaa", "gordabc", "flumizz", "gordax"]
+        told = kith.fasttext("print-word-vectors", file, asked="\n".join(words) + "\n")
+        for word, line in zip(words, told.splitlines(), strict=True):
+            theirs = [float(x) for x in line.split()[1:]]
+            ours = self.ok("embed", self.model, word, "--weights", "mean", "--json").json["vector"]
+            for x, y in zip(ours, theirs, strict=True):  # fastText prints five digits
+                self.assertAlmostEqual(x, y, delta=1e-6 + 1e-4 * abs(y))
+        for word in words:
+            told = kith.fasttext("nn", file, 5, asked=word + "\n")
+            theirs = [line.replace("Query word?", "").split() for line in told.splitlines()]
+            theirs = [(name, float(score)) for name, score in filter(None, theirs)]
+            near = self.ok("near", self.model, word, "--top", 5, "--json").json["neighbours"]
+            for n, (_, score) in zip(near, theirs, strict=True):
+                self.assertAlmostEqual(n["score"], score, delta=2e-5)
+            if len({round(score, 4) for _, score in theirs}) == 5:
+                self.assertEqual([n["id"] for n in near], [name for name, _ in theirs])
+
+    def test_fasttext_answers_as_the_model_that_it_was_written_of(self):
+        self.train()
+        self.ok("export", self.model, "--to", "fasttext-bin", "-o", self.path("m.bin"))
+        self.assert_same_vectors(self.path("m.bin"))
+
+    def test_what_fasttext_learned_is_imported_and_comes_out_as_it_was(self):
+        for loss in ("ns", "softmax", "hs"):
+            for flags in (["-minn", 3, "-maxn", 5], ["-maxn", 0, "-minCount", 3]):
+                file = self.fasttext_trains("-loss", loss, *flags)
+                told = self.ok("import", file, "-o", self.model).err
+                self.assertEqual("by negative sampling" in told, loss != "ns", told)
+                self.ok("export", self.model, "--to", "fasttext-bin", "-o", self.path("again.bin"))
+                self.assertEqual(self.path("again.bin").read_bytes(), file.read_bytes())
+                if flags[0] == "-minn":
+                    self.assert_same_vectors(file)
+        self.assertIn("nodes of a tree", told)
+        for command in (["near", "flumiaa"], ["export", "--to", "glove", "-o", self.path("v")]):
+            self.refused(command[0], self.model, *command[1:], "--vectors", "output",
+                         code=kith.BAD_USAGE, says="hierarchical softmax (-loss hs)")
+        self.ok("train", "--from", self.model, self.path("text.txt"), "-o", self.path("on.kith"),
+                "--min-count", 1, "--quiet")
+        self.ok("near", self.path("on.kith"), "flumiaa", "--vectors", "output")
+
     def test_an_imported_model_goes_on(self):
         self.train()
         out, back = self.path("m.bin"), self.path("back.kith")

@@ -170,6 +170,17 @@ class Evaluation(kith.TestCase):
         self.assertAlmostEqual(answer["syntactic"], right["gram1-adverb"], 5)
         self.assertEqual(answer["asked"], 300)
         self.assertEqual(answer["skipped"], 2)
+        self.assertEqual([s["id"] for s in answer["sections"]],
+                         ["capitals", "gram1-adverb", "semantic", "syntactic", "all"])
+        for s in answer["sections"][:2]:
+            self.assertEqual((s["right"], s["asked"]), (round(150 * right[s["id"]]), 150))
+
+    def test_json_says_how_analogies_were_asked(self):
+        file = self.questions()
+        for flags, protocol in (([], (300, "add")), (["--restrict", 120], (120, "add")),
+                                (["--restrict", "auto", "--rule", "mul"], (300, "mul"))):
+            answer = self.eval(file, *flags)
+            self.assertEqual((answer["restrict"], answer["rule"]), protocol)
 
     def test_several_files_at_once(self):
         pairs = self.write("pairs.tsv", "w1\tw2\t3\nw3\tw4\t5\nw5\tw6\t1\n")

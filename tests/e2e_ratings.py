@@ -42,6 +42,11 @@ class Columns(kith.TestCase):
             self.assertIn("users.csv has 30 of 30 users: town (category)", said)
             self.assertNotEqual(usual, more)
 
+    def test_no_vectors_of_files(self):
+        self.trained("als", "a.kith")
+        self.refused("embed", self.path("a.kith"), self.ratings, "-o", self.path("z.npy"),
+                     code=kith.BAD_USAGE, says="embed is for models that complete rows")
+
     def test_what_is_known_goes_along_with_new_ratings(self):
         new = self.write("new.csv", "user,film,rating\nnew,f1,5\nu1,fresh,4\n")
         for model in ("als", "mf"):

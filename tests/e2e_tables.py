@@ -362,6 +362,24 @@ class Rows(kith.TestCase):
         for a, b in zip(told["vector"], vectors[:32]):
             self.assertAlmostEqual(a, b, 4)
 
+    def test_lists_come_out_as_lists(self):
+        rng = random.Random(1)
+        rows = [{"id": k, "tags": rng.sample("abcdef", 1 + k % 3), "kind": rng.choice("xyz"),
+                 "at": [k % 7 / 2, k % 5, 1.25]} for k in range(200)]
+        table = self.write("l.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        model = self.path("l.kith")
+        self.ok("train", table, "-o", model, "--types", "at=vector", *films.QUICK, "--quiet")
+        self.ok("predict", model, "--target", "kind", table, "-o", self.path("o.jsonl"))
+        told = [json.loads(line) for line in self.path("o.jsonl").read_text().splitlines()]
+        for row, out in zip(rows, told, strict=True):
+            self.assertEqual((out["tags"], out["at"], out["kind"]),
+                             (row["tags"], row["at"], row["kind"]))
+        self.ok("predict", model, "--target", "kind", table, "-o", self.path("o.csv"))
+        with open(self.path("o.csv"), newline="", encoding="utf-8") as file:
+            for row, out in zip(rows, csv.DictReader(file), strict=True):
+                self.assertEqual(out["tags"], "|".join(row["tags"]))
+                self.assertEqual([float(x) for x in out["at"].split("|")], row["at"])
+
     def test_what_embed_may_not_write_over(self):
         before = self.table.read_bytes()
         self.refused("embed", self.model, self.table, "-o", self.table, code=kith.BAD_USAGE)

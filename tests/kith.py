@@ -77,6 +77,12 @@ def run(*args, stdin=None, timeout=200, **options):
                   time.monotonic() - began)
 
 
+def fasttext(*args, asked=""):
+    """What fastText itself says; `asked` is its standard input."""
+    return subprocess.run(["fasttext", *map(str, args)], check=True, capture_output=True,
+                          input=asked, text=True).stdout
+
+
 def without_root_powers():
     """For preexec_fn: takes from root the power to write where the permissions forbid it."""
     if os.geteuid() == 0:

@@ -7,7 +7,8 @@ set -eu
 build="make g++ cmake ninja-build pkg-config ccache libfmt-dev libtomlplusplus-dev
   nlohmann-json3-dev libhwy-dev libeigen3-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev libxxhash-dev
   libhnswlib-dev libutf8proc-dev libsqlite3-dev libpq-dev libgtest-dev"
-test="$build wordnet-base python3 python3-numpy python3-gensim clang-format zstd postgresql dpkg-dev file binutils"
+test="$build wordnet-base python3 python3-numpy python3-gensim fasttext clang-format zstd postgresql dpkg-dev file
+  binutils"
 case "${1:-}" in
   build) packages=$build ;;
   demo) packages="$build wordnet-base" ;;

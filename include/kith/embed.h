@@ -34,6 +34,7 @@ struct EmbedOptions {
   std::optional<VectorFormat> to{};
   std::string name{};
   // Texts.
+  bool text = false;
   std::string column{};
   std::optional<Tokens> tokens{};
   std::optional<WordWeights> weights{};
@@ -43,6 +44,8 @@ struct EmbedOptions {
   static constexpr std::tuple fields{
       field("to", &EmbedOptions::to, "the format of the output").automatic("by its extension"),
       field("name", &EmbedOptions::name, "the column that names a row; else its number"),
+      field("text", &EmbedOptions::text,
+            "texts: what follows the model is a text, even if it looks like the name of a file"),
       field("column", &EmbedOptions::column,
             "texts: read a table, and take this column; else each line is a text"),
       field("tokens", &EmbedOptions::tokens, "texts: what a word is")
@@ -61,8 +64,8 @@ struct EmbedOptions {
 };
 
 // The vector of a row, or part of one, given as "column=value" terms; with a model of words that of
-// a text, whatever the order of its words. The same text always has the same vector. Error(kInput)
-// for a text without a word that is known.
+// a text, whatever the order of its words; with one of labels likewise, but for runs of words. The
+// same text always has the same vector. Error(kInput) for a text without a word that is known.
 std::vector<float> embed(const Model& model, const std::vector<std::string>& terms,
                          const EmbedOptions& options = {}, Observer* observer = nullptr);
 

@@ -22,6 +22,7 @@ struct PredictOptions {
   std::string target{};
   std::optional<int64_t> top{};
   double threshold = 0;
+  bool as_text = false;
 
   static constexpr std::tuple fields{
       field("target", &PredictOptions::target,
@@ -32,6 +33,8 @@ struct PredictOptions {
       field("threshold", &PredictOptions::threshold,
             "texts: only labels that are at least this likely")
           .between(0, 1),
+      field("as-text", &PredictOptions::as_text,
+            "texts: what follows the model is a text, even if it looks like the name of a file"),
   };
 };
 
@@ -71,7 +74,12 @@ struct PredictedRow {
   std::span<const std::optional<std::string_view>> cells;
   std::span<const uint8_t> numbers;  // by column: whether its cells are numbers, to the model
   const Prediction& prediction;
-  uint64_t row = 0;  // counted from 1
+  uint64_t row = 0;                  // counted from 1
+  std::span<const uint8_t> lists{};  // by column: whether each cell is one, to the model
+
+  // The members of a cell that came as a list of JSON or an array of PostgreSQL; none if it did
+  // not. A list with one member is seen as such only where the model knows that cells are lists.
+  std::vector<std::string_view> members(size_t column) const;
 };
 struct PredictedRows {
   uint64_t rows = 0, unknown_users = 0, unknown_items = 0, unknown_texts = 0;
@@ -87,7 +95,9 @@ PredictedRows predict_rows(const Model& model, const std::vector<std::string>& s
 bool tells_deviation(const Model& model);
 
 // Whether words after a model are values (or a text) or sources: true if the first is a file, a
-// database or "-". Error(kIo) for what looks like a file that is not there.
-bool are_sources(const Model& model, const std::vector<std::string>& words);
+// database or "-". Error(kIo) for what looks like a file that is not there; it names the flag that
+// would make it a text, if the front end has one.
+bool are_sources(const Model& model, const std::vector<std::string>& words,
+                 std::string_view text_flag = {});
 
 }  // namespace KITH_VISIBLE

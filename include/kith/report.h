@@ -42,6 +42,7 @@ struct Report {
     uint64_t right = 0, asked = 0;
   };
   std::vector<Section> sections;
+  std::string rule;  // how they were answered: "add", "mul"
   // Of a few values: how often each (row) was guessed to be each (column).
   struct Confusion {
     std::vector<std::string> values;

@@ -34,8 +34,8 @@ struct ImportReport {
   uint64_t invalid_utf8 = 0;  // names with bytes that are not UTF-8, which became U+FFFD
 };
 // A file of vectors becomes a model of the kind "vectors", a model of fastText one of "fasttext",
-// or of "classifier" if it learned labels.
+// or of "classifier" if it learned labels. A note says what such a model cannot do here.
 ImportReport import_vectors(const std::string& path, const std::string& output,
-                            const Context& context);
+                            const Context& context, Observer* observer = nullptr);
 
 }  // namespace KITH_VISIBLE

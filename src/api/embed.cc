@@ -42,7 +42,8 @@ void check_can_embed(const Model::Impl& model) {
 void check_options(const Model::Impl& model, const EmbedOptions& options) {
   const EmbedOptions usual;
   if (model.can(Can::kEmbedTexts)) return;
-  const std::pair<std::string_view, bool> given[]{{"column", options.column != usual.column},
+  const std::pair<std::string_view, bool> given[]{{"text", options.text},
+                                                  {"column", options.column != usual.column},
                                                   {"tokens", options.tokens.has_value()},
                                                   {"weights", options.weights.has_value()},
                                                   {"smooth", options.smooth.has_value()},

@@ -101,7 +101,8 @@ Report analogies_report(const Index& index, eval::Lines& lines, const EvaluateOp
                          {"semantic", share(semantic.right, semantic.asked)},
                          {"syntactic", share(syntactic.right, syntactic.asked)}}},
                        {"chance", {{"accuracy", chance}}}}}};
-  out.counts = {{"asked", all.asked}, {"skipped", questions.skipped}};
+  out.counts = {{"asked", all.asked}, {"skipped", questions.skipped}, {"restrict", limit}};
+  out.rule = detail::show(options.rule);
   out.sections = std::move(questions.sections);
   for (const Report::Section& sum : {semantic, syntactic, all}) out.sections.push_back(sum);
   return out;

@@ -72,6 +72,8 @@ TEST(EvaluateAnalogies, CountsBySection) {
   expect_section(r, "all", 2, 3);
   EXPECT_EQ(r.sections.size(), 6u);
   EXPECT_EQ(r.count("asked"), 3u);
+  EXPECT_EQ(r.count("restrict"), 9u);
+  EXPECT_EQ(r.rule, "add");
   EXPECT_EQ(r.count("skipped"), 1u);
   EXPECT_DOUBLE_EQ(*r.at("accuracy"), 2.0 / 3);
   EXPECT_DOUBLE_EQ(*r.at("semantic"), 1.0 / 2);

@@ -58,20 +58,22 @@ TEST(Options, OfAnswersAboutRowsAndRatings) {
   EXPECT_EQ(with<PredictOptions>("target", text_value("city")).target, "city");
   EXPECT_EQ(with<PredictOptions>("top", whole_value(3)).top, 3);
   EXPECT_EQ(with<PredictOptions>("threshold", 0.5).threshold, 0.5);
-  EXPECT_EQ(names_of<PredictOptions>(), (Names{"target", "top", "threshold"}));
+  EXPECT_TRUE(with<PredictOptions>("as-text", true).as_text);
+  EXPECT_EQ(names_of<PredictOptions>(), (Names{"target", "top", "threshold", "as-text"}));
   EXPECT_EQ(with<RecommendOptions>("top", whole_value(3)).top, 3);
   EXPECT_TRUE(with<RecommendOptions>("include-seen", true).include_seen);
   EXPECT_TRUE(with<RecommendOptions>("explain", true).explain);
   EXPECT_EQ(names_of<RecommendOptions>(), (Names{"top", "include-seen", "explain"}));
   EXPECT_EQ(with<EmbedOptions>("to", text_value("csv")).to, VectorFormat::kCsv);
   EXPECT_EQ(with<EmbedOptions>("name", text_value("id")).name, "id");
+  EXPECT_TRUE(with<EmbedOptions>("text", true).text);
   EXPECT_EQ(with<EmbedOptions>("column", text_value("note")).column, "note");
   EXPECT_EQ(with<EmbedOptions>("weights", text_value("mean")).weights, WordWeights::kMean);
   EXPECT_EQ(with<EmbedOptions>("smooth", 0.5).smooth, 0.5);
   EXPECT_EQ(with<EmbedOptions>("common", text_value("texts")).common, CommonDirection::kTexts);
   EXPECT_EQ(with<EmbedOptions>("tokens", text_value("words")).tokens, Tokens::kWords);
   EXPECT_EQ(names_of<EmbedOptions>(),
-            (Names{"to", "name", "column", "weights", "smooth", "common", "tokens"}));
+            (Names{"to", "name", "text", "column", "weights", "smooth", "common", "tokens"}));
   EXPECT_EQ(with<ScoreOptions>("top", whole_value(3)).top, 3);
   EXPECT_EQ(with<ScoreOptions>("name", text_value("id")).name, "id");
   EXPECT_TRUE(with<ScoreOptions>("all", true).all);

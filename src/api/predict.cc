@@ -11,6 +11,7 @@
 #include "core/waiting.h"
 #include "data/ratings/rating_columns.h"
 #include "data/table/cells.h"
+#include "data/table/table_reader.h"
 #include "io/utf8.h"
 #include "kith/text.h"
 
@@ -44,6 +45,9 @@ void check_options(const Model::Impl& model, const PredictOptions& options) {
   }
   if (!texts && options.threshold > 0) {
     refuse_question(model.asked("predict with --threshold"), Classifies::kWhat);
+  }
+  if (!texts && options.as_text) {
+    refuse_question(model.asked("predict with --as-text"), Classifies::kWhat);
   }
 }
 
@@ -151,7 +155,7 @@ PredictedRows predict_cells(const Model::Impl& model, const std::vector<std::str
   RowAsker asker(model, kQuestion);
   const size_t target = target_of(asker, options.target);
   GroupedRows rows(asker.encoding(), sources, reading, context, observer);
-  const std::vector<uint8_t> numbers = rows.numbers();
+  const std::vector<uint8_t> numbers = rows.numbers(), lists = rows.lists();
   PredictedRows out;
   std::vector<Cell> cells;
   while (rows.next()) {
@@ -160,7 +164,7 @@ PredictedRows predict_cells(const Model::Impl& model, const std::vector<std::str
     ++out.rows;
     row({rows.columns(), rows.raw(), numbers,
          asker.predict(asker.see(cells), target, static_cast<size_t>(options.top.value_or(1))),
-         out.rows});
+         out.rows, lists});
   }
   return out;
 }
@@ -234,7 +238,23 @@ bool tells_deviation(const Model& model) {
   return PairPredictor(model.impl().ask<Ranks>(kQuestion)).tells_deviation();
 }
 
-bool are_sources(const Model& model, const std::vector<std::string>& words) {
+std::vector<std::string_view> PredictedRow::members(size_t column) const {
+  std::vector<std::string_view> out;
+  const bool known = column < lists.size() && lists[column];
+  if (!cells[column] || (!known && cells[column]->find(kListSeparator) == std::string_view::npos)) {
+    return out;
+  }
+  for (std::string_view rest = *cells[column];;) {
+    const size_t end = rest.find(kListSeparator);
+    out.push_back(rest.substr(0, end));
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + 1);
+  }
+  return out;
+}
+
+bool are_sources(const Model& model, const std::vector<std::string>& words,
+                 std::string_view text_flag) {
   if (words.empty()) return false;
   const std::string& first = words.front();
   std::error_code none;
@@ -246,7 +266,11 @@ bool are_sources(const Model& model, const std::vector<std::string>& words) {
     const bool name = words.size() == 1 && first.find(' ') == std::string::npos &&
                       (first.find('/') != std::string::npos ||
                        (point != std::string::npos && point > 0 && point + 1 < first.size()));
-    if (name) throw fault(ErrorKind::kIo, "{}: there is no such file of texts", first);
+    if (name) {
+      throw fault(
+          ErrorKind::kIo, "{}: there is no such file of texts{}", first,
+          text_flag.empty() ? "" : fmt::format("; if it is a text itself, add {}", text_flag));
+    }
     return false;
   }
   const bool value = first.find('=') != std::string::npos ||

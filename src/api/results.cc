@@ -167,7 +167,15 @@ void add_prediction(ResultFile& file, const PredictedRow& row) {
   if (file.width() == 0) add_columns_for(file, row);
   std::vector<ResultCell> cells;
   if (is_numbered(row)) cells.emplace_back(row.row);
-  for (const auto& cell : row.cells) cells.push_back(cell ? ResultCell(*cell) : ResultCell());
+  std::vector<std::string> joined(row.cells.size());  // lists as tables have them
+  for (size_t c = 0; c < row.cells.size(); ++c) {
+    const auto& cell = row.cells[c];
+    const auto members = row.members(c);
+    joined[c] = fmt::format("{}", fmt::join(members, "|"));
+    cells.push_back(!cell             ? ResultCell()
+                    : members.empty() ? ResultCell(*cell)
+                                      : ResultCell(joined[c]));
+  }
   const Prediction& p = row.prediction;
   if (p.number) {
     cells.emplace_back(p.number->mean);

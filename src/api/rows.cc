@@ -245,7 +245,17 @@ size_t GroupedRows::column(const std::string& name) const {
 std::vector<uint8_t> GroupedRows::numbers() const {
   std::vector<uint8_t> out(columns().size());
   for (size_t g = 0; g < column_.size(); ++g) {
-    if (has(g)) out[column_[g]] = encoding_.groups[g].column.type == ColumnType::kNumber;
+    const ColumnType type = encoding_.groups[g].column.type;
+    if (has(g)) out[column_[g]] = type == ColumnType::kNumber || type == ColumnType::kVector;
+  }
+  return out;
+}
+
+std::vector<uint8_t> GroupedRows::lists() const {
+  const std::string_view list(&kListSeparator, 1);
+  std::vector<uint8_t> out(columns().size());
+  for (size_t g = 0; g < column_.size(); ++g) {
+    if (has(g)) out[column_[g]] = encoding_.groups[g].column.separator == list;
   }
   return out;
 }

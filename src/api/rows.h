@@ -85,8 +85,10 @@ class GroupedRows {
   // A column of the sources that the model need not know; Error(kUsage) if they have none.
   size_t column(const std::string& name) const;
   std::span<const Cell> raw() const { return raw_; }
-  // By column of the sources: whether the model takes it for numbers.
+  // By column of the sources: whether the model takes it for numbers (or vectors of them); for
+  // lists as JSON has them.
   std::vector<uint8_t> numbers() const;
+  std::vector<uint8_t> lists() const;
 
  private:
   std::optional<size_t> find(const std::string& name) const;

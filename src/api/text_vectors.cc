@@ -18,6 +18,11 @@ namespace {
 
 // How the model's text was cut into words; what the caller says wins.
 LabelledOptions cut_like(const Model::Impl& model, const EmbedOptions& options) {
+  if (model.can<Classifies>()) {
+    LabelledOptions out = model.ask<Classifies>("embed").form().options;
+    if (options.tokens) out.tokens = options.tokens;
+    return out;
+  }
   CorpusOptions learned;
   if (const auto run = model.metadata.find("run"); run != model.metadata.end()) {
     std::vector<Setting> settings = settings_from_toml_text(run->second, model.path);
@@ -41,6 +46,18 @@ void refuse_weights(const EmbedOptions& options) {
   }
 }
 
+// The rows of a classifier count the same, each as often as it is there.
+void refuse_more_than_means(const EmbedOptions& options) {
+  const bool weighted = options.weights.value_or(WordWeights::kMean) != WordWeights::kMean;
+  const bool without = options.common.value_or(CommonDirection::kNone) != CommonDirection::kNone;
+  if (!weighted && !without && !options.smooth) return;
+  throw fault(ErrorKind::kUsage,
+              "the vector of a text is the plain mean with a classifier; leave {} out",
+              weighted         ? "--weights"
+              : options.smooth ? "--smooth"
+                               : "--common");
+}
+
 // Takes the part along u, of length 1, out of v.
 void take_out(std::span<const double> u, std::span<float> v) {
   const double along = std::inner_product(u.begin(), u.end(), v.begin(), 0.0);
@@ -56,12 +73,21 @@ double length_of(std::span<const float> v) {
 TextVectors::TextVectors(const Model::Impl& model, const EmbedOptions& options, std::string name,
                          Observer* observer)
     : infers_(model.can<InfersTexts>() ? &model.ask<InfersTexts>("embed") : nullptr),
+      averages_(model.can<AveragesTexts>() ? &model.ask<AveragesTexts>("embed") : nullptr),
       text_(cut_like(model, options), std::move(name)),
       smooth_(options.smooth.value_or(1e-3)) {
   if (infers_) {
     refuse_weights(options);
     inferrer_ = infers_->inferrer();
     dim_ = inferrer_->dim();
+    common_ = CommonDirection::kNone;
+    return;
+  }
+  if (averages_) {
+    refuse_more_than_means(options);
+    classifies_ = &model.ask<Classifies>("embed");
+    numbering_ = classifies_->numbering();
+    dim_ = averages_->text_dim();
     common_ = CommonDirection::kNone;
     return;
   }
@@ -149,8 +175,19 @@ bool TextVectors::infer(std::string_view text, std::span<float> out) {
   return inferrer_->infer(known_, out);
 }
 
+bool TextVectors::average(std::string_view text, std::span<float> out) {
+  if (numbering_) {
+    text_.find(text, numbering_, known_);
+  } else {
+    text_.find(text, classifies_->words(), known_);
+  }
+  words_ += known_.size();
+  return averages_->average(known_, out);
+}
+
 bool TextVectors::embed(std::string_view text, std::span<float> out) {
   if (infers_) return infer(text, out);
+  if (averages_) return average(text, out);
   std::vector<double> sum(dim_);
   uint64_t known = 0;
   text_.for_each(text, [&](std::span<const std::string_view> words) {

@@ -11,7 +11,9 @@
 // of independent words: the direction of sum over w of p(w) weight(w) v_w. It comes from the model
 // alone, so the same text always has the same vector.
 //
-// Models of documents infer the vector of a text instead.
+// Models of documents infer the vector of a text instead. That of a classifier is the mean of the
+// rows that it has for the text, of words and of runs of them, as fastText's
+// print-sentence-vectors.
 
 #include <memory>
 #include <span>
@@ -50,9 +52,13 @@ class TextVectors {
   bool add(std::string_view word, std::span<double> sum);
 
   bool infer(std::string_view text, std::span<float> out);
+  bool average(std::string_view text, std::span<float> out);
 
   const InfersTexts* infers_;  // null: the mean of its words
   std::unique_ptr<TextInferrer> inferrer_;
+  const AveragesTexts* averages_;  // of a classifier; else null
+  const Classifies* classifies_ = nullptr;
+  NumberWords numbering_;
   const CountsWords* counts_ = nullptr;
   const Spells* speller_ = nullptr;  // null if the model has none
   VectorGroup vectors_;

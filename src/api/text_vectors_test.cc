@@ -220,6 +220,24 @@ TEST(TextVectors, VectorsWithoutCountsAreAveraged) {
               usage_error([] { embed(royals(), {"king"}, {.smooth = 0.1}); }));
 }
 
+// Its words count the same, and so do its runs of words.
+TEST(TextVectors, OfAClassifierAreTheMeanOfItsRows) {
+  const auto one = embed(topics(), {"ship"}), other = embed(topics(), {"flour"});
+  Vector mean;
+  for (size_t k = 0; k < one.size(); ++k) mean.push_back((double{one[k]} + other[k]) / 2);
+  EXPECT_EQ(embed(topics(), {"ship", "unheard-of"}), one);
+  expect_near(embed(topics(), {"ship unheard-of flour"}), mean);
+  EXPECT_GT(cosine_of(one, embed(topics(), {"anchor tide"})),
+            cosine_of(one, embed(topics(), {"oven flour"})));
+  expect_part("no word that the model knows", input_error([] { embed(topics(), {"xyxyxy"}); }));
+  for (const EmbedOptions& options : std::vector<EmbedOptions>{
+           {.weights = WordWeights::kSif}, {.smooth = 0.1}, {.common = CommonDirection::kModel}}) {
+    expect_part("is the plain mean with a classifier; leave --",
+                usage_error([&] { embed(topics(), {"ship"}, options); }));
+  }
+  embed(topics(), {"ship"}, {.weights = WordWeights::kMean, .common = CommonDirection::kNone});
+}
+
 TEST(TextVectors, OfEveryModelOfWordsAndOfNoOther) {
   for (const char* name : {"glove", "pmi"}) {
     const Model& model = shared_model(
@@ -229,6 +247,7 @@ TEST(TextVectors, OfEveryModelOfWordsAndOfNoOther) {
               cosine_of(embed(model, {"ship sail wave"}), embed(model, {"oven flour"})))
         << name;
   }
+  EXPECT_TRUE(topics().can(Can::kEmbedTexts));
   EXPECT_FALSE(ratings().can(Can::kEmbedTexts));
   expect_part("embed is for models that complete rows of a table or have vectors of words",
               usage_error([] { embed(ratings(), {"ship"}); }));

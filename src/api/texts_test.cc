@@ -79,13 +79,35 @@ TEST(Texts, RowsOfATable) {
               usage_error([&] { predict_rows(topics(), {path}, {}, wrong, two_threads(), row); }));
 }
 
+// A list of one is seen as a list only by models that know which cells are lists.
+TEST(Texts, ListsHaveMembers) {
+  const TestFolder folder;
+  const std::string path = folder.write(
+      "new.jsonl", R"({"plot": "wave", "tags": ["a b ", "c"], "one": ["x"], "no": []})");
+  const auto row = [&](const PredictedRow& r) {
+    EXPECT_TRUE(r.members(0).empty());
+    EXPECT_EQ(r.members(1), (std::vector<std::string_view>{"a b ", "c"}));
+    EXPECT_TRUE(r.members(2).empty());
+    EXPECT_TRUE(r.members(3).empty());
+    ResultFile file(folder.path() + "/out.csv");
+    add_prediction(file, r);
+    file.commit();
+  };
+  predict_rows(topics(), {path}, {}, Settings{text("text", "plot")}, two_threads(), row);
+  expect_part("plot,tags,one,no,prediction", bytes_of(folder.path() + "/out.csv"));
+  expect_part("\nwave,a b |c,x,,topic0,", bytes_of(folder.path() + "/out.csv"));
+}
+
 TEST(Texts, AFileOrAText) {
   EXPECT_TRUE(are_sources(topics(), {"-"}));
   EXPECT_TRUE(are_sources(topics(), {labelled_file()}));
   EXPECT_FALSE(are_sources(topics(), {"ship"}));
   EXPECT_FALSE(are_sources(topics(), {"The ship sails. Does it?"}));
   EXPECT_FALSE(are_sources(topics(), {"ship."}));
-  expect_part("there is no such file", io_error([] { are_sources(topics(), {"new.txt"}); }));
+  EXPECT_EQ(io_error([] { are_sources(topics(), {"new.txt"}); }),
+            "new.txt: there is no such file of texts");
+  EXPECT_EQ(io_error([] { are_sources(topics(), {"and/or"}, "--as-text"); }),
+            "and/or: there is no such file of texts; if it is a text itself, add --as-text");
 }
 
 TEST(Texts, Measured) {

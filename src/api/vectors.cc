@@ -6,6 +6,7 @@
 #include <set>
 
 #include "api/opened.h"
+#include "api/rows.h"
 #include "core/error.h"
 #include "core/waiting.h"
 #include "io/vector_files.h"
@@ -61,6 +62,23 @@ uint64_t bytes_of(const std::string& path) {
   return file ? std::filesystem::file_size(path, none) : 0;
 }
 
+// Words that fastText learned with another loss than negative sampling go on with that one.
+void tell_loss(const FastTextFile& file, const std::string& path, Observer* observer) {
+  using Loss = FastTextHeader::Loss;
+  if (file.loss == Loss::kNs) return;
+  if (file.loss == Loss::kHs) {
+    note(observer, Note::Level::kNote,
+         fmt::format("{}: learned with hierarchical softmax (-loss hs), so its output rows are "
+                     "nodes of a tree and no words: --vectors output and sum are refused, and "
+                     "kith train --from learns new ones, by negative sampling",
+                     path));
+    return;
+  }
+  note(observer, Note::Level::kNote,
+       fmt::format("{}: learned with -loss {}; kith train --from goes on by negative sampling",
+                   path, file.loss == Loss::kSoftmax ? "softmax" : "ova"));
+}
+
 }  // namespace
 
 ExportReport export_vectors(const Model& model, const std::string& output, VectorFormat format,
@@ -94,7 +112,7 @@ ExportReport export_vectors(const Model& model, const std::string& output, Vecto
 }
 
 ImportReport import_vectors(const std::string& path, const std::string& output,
-                            const Context& context) {
+                            const Context& context, Observer* observer) {
   check_output(output, {path});
   ReadReport report{};
   const Waiting waiting(context);
@@ -114,6 +132,7 @@ ImportReport import_vectors(const std::string& path, const std::string& output,
     out.dim = static_cast<uint64_t>(file.dim);
     const bool labelled = file.kind == FastTextHeader::Kind::kSupervised;
     kind = labelled ? "classifier" : "fasttext";
+    if (!labelled) tell_loss(file, path, observer);
     model = labelled ? classifier_of(std::move(file), path) : model_of(std::move(file));
   }
   save_model(*model, kind, output, false, {{"imported.format", out.format}});

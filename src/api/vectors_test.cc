@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "api/test_models.h"
+#include "io/test_fasttext.h"
 
 namespace kith::test {
 namespace {
@@ -142,6 +143,24 @@ TEST(Vectors, ImportTellsWhatItFoundAndRepaired) {
   input_error(
       [&] { import_vectors(folder.write("b.txt", "a 1 2 3\nb 4 5\n"), back, two_threads()); });
   EXPECT_EQ(open(back).facts().front().value, "3");  // what stood there stays
+}
+
+TEST(Vectors, AnImportOfWordsOfFastTextTellsWhatItsLossMeans) {
+  using Loss = FastTextHeader::Loss;
+  const TestFolder folder;
+  const std::string bin = folder.path() + "/m.bin", out = folder.path() + "/m.kith";
+  for (const auto& [loss, part] :
+       {std::pair<Loss, std::string_view>{Loss::kNs, ""},
+        {Loss::kHs, "m.bin: learned with hierarchical softmax (-loss hs), so its output rows are"},
+        {Loss::kSoftmax, "m.bin: learned with -loss softmax; kith train --from goes on by"},
+        {Loss::kOva, "m.bin: learned with -loss ova; kith train --from goes on by"}}) {
+    write_fasttext_bin(bin, testing::sample(testing::Kind::kSkipGram, loss));
+    Events heard;
+    import_vectors(bin, out, two_threads(), &heard);
+    EXPECT_EQ(heard.notes.size(), part.empty() ? 0u : 1u);
+    EXPECT_TRUE(part.empty() || heard.noted(part)) << part;
+    if (loss == Loss::kHs) usage_error([&] { exported(open(out), Side::kOutput); });
+  }
 }
 
 TEST(Vectors, StopWhenTheyAreCancelledAndNothingIsWritten) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A capability beside those of capabilities.h: the vector of a text is inferred, not put together
-// from the vectors of its words.
+// Capabilities beside those of capabilities.h: the vector of a text is inferred, or the mean of the
+// rows that a classifier has for it, and not put together from the vectors of its words.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +27,14 @@ struct InfersTexts {
   virtual ~InfersTexts() = default;
   virtual const Names& text_words() const = 0;
   virtual std::unique_ptr<TextInferrer> inferrer() const = 0;
+};
+
+struct AveragesTexts {
+  static constexpr std::string_view kWhat = "classify texts";
+  virtual ~AveragesTexts() = default;
+  virtual size_t text_dim() const = 0;
+  // Of words numbered as Classifies wants them. False, and zeros, for a text without a row.
+  virtual bool average(std::span<const uint32_t> words, std::span<float> out) const = 0;
 };
 
 }  // namespace kith

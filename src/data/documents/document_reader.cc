@@ -105,6 +105,11 @@ DocumentSet DocumentReader::read(TextRows& rows) {
   Numbering numbering = number_words(counter, options_, nullptr);
   out.profile_.types = numbering.types;
   out.profile_.kept = numbering.kept;
+  if (numbering.types == 1) {
+    throw fault(ErrorKind::kInput,
+                "{}: the same word {}, and training needs 2 different ones; give more text",
+                rows.where(), count_of(out.profile_.tokens, "time"));
+  }
   if (numbering.vocabulary.words.size() < 2) {
     throw fault(ErrorKind::kInput,
                 "{}: {} of {} distinct words remain, and training needs 2; --min-count is {}, so "

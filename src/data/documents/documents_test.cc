@@ -94,7 +94,8 @@ TEST(Documents, WhatIsRefused) {
     EXPECT_NE(found.find(part), std::string::npos) << found;
   };
   says(ErrorKind::kInput, "no words in 2 documents", " \n\n");
-  says(ErrorKind::kInput, "1 of 1 distinct words remain", "a a\n");
+  says(ErrorKind::kInput, "the same word 2 times, and training needs 2 different ones", "a a\n");
+  says(ErrorKind::kInput, "0 of 2 distinct words remain", "a b\n", {{"min-count", int64_t{3}}});
   says(ErrorKind::kInput, "two documents are called x (the second is number 2)",
        "id,body\nx,a b\nx,b\n", {text("column", "body"), text("id", "id")});
   says(ErrorKind::kUsage, "there is no column bod for --column", "id,body\nx,a b\n",

@@ -143,6 +143,11 @@ void check_enough(const Numbering& numbering, const Collector& collector,
                 collector.counts().invalid_utf8,
                 unspaced.empty() ? "see --max-word, --tokens and --invalid-utf8" : unspaced);
   }
+  if (numbering.types == 1 && unspaced.empty()) {
+    throw fault(ErrorKind::kInput,
+                "{}: the same word {}, and training needs 2 different ones; give more text", where,
+                count_of(largest, "time"));
+  }
   throw fault(ErrorKind::kInput,
               "{}: {} of {} distinct words remain, and training needs 2; the most frequent occurs "
               "{} and --min-count is {}{}",

@@ -50,7 +50,8 @@ TEST_F(CorpusErrors, OnlyRareWords) {
 }
 
 TEST_F(CorpusErrors, FewerThanTwoWords) {
-  expect_part(": 1 of 1 distinct words remain, and training needs 2", error("a a a a a a a a"));
+  expect_part(": the same word 8 times, and training needs 2 different ones; give more text",
+              error("a a a a a a a a"));
   expect_part(": 1 of 2 distinct words remain", error("a a a b", {.min_count = 2}));
   expect_part(": 1 of 2 distinct words remain", error("a a b b", {.min_count = 1, .max_vocab = 1}));
 }

@@ -102,6 +102,7 @@ class PaddedRows final : public Vectors {
 
 void Classifier::take(FastTextFile file) {
   const bool letters = file.max_n > 0;
+  origin_ = FastTextOrigin(file);
   config_.dim = file.dim;
   config_.word_ngrams = std::max(1, file.word_ngrams);
   config_.buckets = std::max(1, file.buckets);
@@ -197,6 +198,7 @@ void Classifier::write_fasttext(const std::string& path, const Context& context)
     header.labels.add(form_.columns.label_prefix + std::string(labels_[k]));
   }
   header.label_counts = label_counts_;
+  origin_.restore(header);
   const MatrixVectors input(input_);
   const PaddedRows output(output_, classes_);
   write_fasttext_bin(path, header, WatchedVectors(input, context), WatchedVectors(output, context));

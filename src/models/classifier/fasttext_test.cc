@@ -159,14 +159,16 @@ TEST(Tree, OfFastTextFromCountsThatAreNoOrder) {
 }
 
 TEST(ClassifierOfFastText, AFileOfFastTextHoldsAllOfIt) {
-  for (const Loss loss : {Loss::kSoftmax, Loss::kOva, Loss::kHs}) {
-    const auto model = classifier_of(labelled(loss), "f.bin");
+  for (const Loss loss : {Loss::kSoftmax, Loss::kOva, Loss::kNs, Loss::kHs}) {
+    FastTextFile first = labelled(loss);
+    // Of a tree the last row is no node, and fastText leaves zeros there.
+    if (loss == Loss::kHs) std::ranges::fill(first.output.row(1), 0.0f);
     const test::ScratchFile file;
-    as_classifier(*model).write_fasttext(file.path, Context(1));
-    const FastTextFile first = labelled(loss), again = read_fasttext_bin(file.path);
-    testing::expect_equal(first.input, again.input);
-    if (loss != Loss::kHs) testing::expect_equal(first.output, again.output);
-    EXPECT_EQ(first.labels.bytes(), again.labels.bytes());
+    write_fasttext_bin(file.path, first);
+    const auto model = classifier_of(read_fasttext_bin(file.path), "f.bin");
+    test::through_file(dynamic_cast<Classifier&>(*model), "classifier")
+        .write_fasttext(file.path, Context(1));
+    testing::expect_equal(first, read_fasttext_bin(file.path));
     const auto back = classifier_of(read_fasttext_bin(file.path), file.path);
     for (const Words& text : kTexts) {
       if (text.empty()) continue;  // of which neither knows a thing

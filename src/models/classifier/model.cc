@@ -26,6 +26,7 @@ void Classifier::visit(Parts& parts) {
   parts.number("runs", runs_);
   parts.maybe("fasttext.min_n", min_n_);
   parts.maybe("fasttext.max_n", max_n_);
+  origin_.visit(parts);
   parts.check(max_n_.value_or(0) <= 100 && min_n_.has_value() == max_n_.has_value(),
               "its runs of letters are too long");
   parts.flag("progress.working", working_, Use::kRun);
@@ -117,13 +118,30 @@ void Classifier::finish() {
   working_ = false;
 }
 
-bool Classifier::classify(std::span<const uint32_t> words, std::span<float> out) const {
+std::vector<uint32_t> Classifier::rows_of(std::span<const uint32_t> words) const {
   std::vector<uint32_t> rows;
   if (of_fasttext()) {
     rows.assign(words.begin(), words.end());
   } else {
     features_.find(words, rows);
   }
+  return rows;
+}
+
+bool Classifier::average(std::span<const uint32_t> words, std::span<float> out) const {
+  const std::vector<uint32_t> rows = rows_of(words);
+  std::vector<double> sum(out.size());
+  for (const uint32_t row : rows) {
+    const std::span<const float> x = input_.row(row);
+    for (size_t k = 0; k < sum.size(); ++k) sum[k] += x[k];
+  }
+  const auto count = static_cast<double>(std::max<size_t>(rows.size(), 1));
+  for (size_t k = 0; k < sum.size(); ++k) out[k] = static_cast<float>(sum[k] / count);
+  return !rows.empty();
+}
+
+bool Classifier::classify(std::span<const uint32_t> words, std::span<float> out) const {
+  const std::vector<uint32_t> rows = rows_of(words);
   if (rows.empty()) {
     const auto total = static_cast<double>(std::max<uint64_t>(
         1, std::accumulate(label_counts_.begin(), label_counts_.end(), uint64_t{0})));

@@ -13,7 +13,9 @@
 #include "models/classifier/config.h"
 #include "models/classifier/fasttext_features.h"
 #include "models/classifier/features.h"
+#include "models/fasttext_origin.h"
 #include "models/model.h"
+#include "models/text_inference.h"
 #include "train/huffman.h"
 
 namespace kith::classifier {
@@ -21,6 +23,7 @@ namespace kith::classifier {
 class Classifier final : public Learns<Labelled>,
                          public HasVectors,
                          public Classifies,
+                         public AveragesTexts,
                          public WritesFastText {
  public:
   Section settings() override { return {"classifier", config_}; }
@@ -37,6 +40,8 @@ class Classifier final : public Learns<Labelled>,
   bool exclusive() const override { return config_.loss != LabelLoss::kOneVsAll; }
   NumberWords numbering() const override;
   bool classify(std::span<const uint32_t> words, std::span<float> out) const override;
+  size_t text_dim() const override { return input_.cols(); }
+  bool average(std::span<const uint32_t> words, std::span<float> out) const override;
   void write_fasttext(const std::string& path, const Context& context) const override;
   // What fastText learned, instead of anything of this.
   void take(FastTextFile file);
@@ -62,6 +67,7 @@ class Classifier final : public Learns<Labelled>,
   // Made by fastText: a text is then the list of its rows, and not of its words.
   bool of_fasttext() const { return max_n_.has_value(); }
   FastTextRule fasttext_rule() const;
+  std::vector<uint32_t> rows_of(std::span<const uint32_t> words) const;
   void whole_words();
   // Whether there is a second run, on what was held out as well.
   bool refits(const Labelled& data) const;
@@ -82,6 +88,7 @@ class Classifier final : public Learns<Labelled>,
   // Of models that fastText made: letters of its runs of letters, and the vectors of whole words
   // where there are such runs.
   std::optional<uint64_t> min_n_, max_n_;
+  FastTextOrigin origin_;
   Matrix vectors_;
 
   Features features_;

@@ -32,6 +32,7 @@ std::vector<std::pair<uint32_t, uint32_t>> buckets_of(const FastTextFile& file) 
 }  // namespace
 
 void FastText::take(FastTextFile file, const Context& context) {
+  origin_ = FastTextOrigin(file);
   config_.objective = file.kind == FastTextHeader::Kind::kCbow ? words::Objective::kCbow
                                                                : words::Objective::kSkipGram;
   config_.dim = file.dim;
@@ -59,13 +60,10 @@ void FastText::take(FastTextFile file, const Context& context) {
     const size_t from = r < words ? r : words + rows[r - words];
     std::ranges::copy(std::as_const(file.input).row(from), input.row(r).begin());
   }
-  // The second table of a hierarchical softmax is of nodes, not of words: training begins without.
-  const bool of_words = file.loss != FastTextHeader::Loss::kHs;
-  Matrix output = of_words ? std::move(file.output) : Matrix(words, input.cols());
   words::Subwords subwords;
   if (config_.max_n > 0) subwords = words::Subwords(parts_of_words(), std::move(used));
   WordsModel::take({std::move(file.words), std::move(file.counts)}, std::move(subwords),
-                   std::move(input), std::move(output));
+                   std::move(input), std::move(file.output));
   finish(context);
 }
 

@@ -24,6 +24,7 @@ words::SubwordSettings FastText::parts_of_words() const {
 
 void FastText::visit(Parts& parts) {
   WordsModel::visit(parts);
+  origin_.visit(parts);
   parts.matrix("vectors", vectors_, Parts::kAny, static_cast<size_t>(config_.dim), Use::kOptional);
   parts.check(vectors_.rows() == rows_ || (vectors_.rows() == 0 && !finished()),
               "its words and vectors do not match");
@@ -54,9 +55,18 @@ uint64_t FastText::memory_of_finish(const Corpus& corpus) const {
 void FastText::reopen() {
   WordsModel::reopen();
   vectors_ = Matrix();
+  // Nodes of a tree are no start for words.
+  if (has_tree()) output_ = Matrix(rows_, input_.cols());
+  origin_ = {};
 }
 
 std::vector<VectorGroup> FastText::vectors(Side side) const {
+  if (has_tree() && side != Side::kInput) {
+    throw fault(ErrorKind::kUsage,
+                "fastText learned this model with hierarchical softmax (-loss hs), so it has input "
+                "vectors alone: its other rows are those of a tree over the words; leave --vectors "
+                "out");
+  }
   return two_sided(side, names_, vectors_, output_);
 }
 

@@ -7,6 +7,7 @@
 
 #include "io/fasttext_bin.h"
 #include "models/fasttext/config.h"
+#include "models/fasttext_origin.h"
 #include "models/words/model.h"
 
 namespace kith::fasttext {
@@ -33,10 +34,15 @@ class FastText final : public words::WordsModel, public Spells {
   words::SubwordSettings parts_of_words() const override;
   void finish(const Context& context) override;
   uint64_t memory_of_finish(const Corpus& corpus) const override;
+  void restore(FastTextHeader& header) const override { origin_.restore(header); }
 
  private:
+  // Whether the output rows are nodes of fastText's tree over the words.
+  bool has_tree() const { return origin_.loss() == FastTextHeader::Loss::kHs; }
+
   Config config_;
-  Matrix vectors_;  // of the words: the means of their rows; empty until training is over
+  FastTextOrigin origin_;  // until it is trained here
+  Matrix vectors_;         // of the words: the means of their rows; empty until training is over
 };
 
 }  // namespace kith::fasttext

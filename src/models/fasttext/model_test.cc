@@ -8,6 +8,7 @@
 
 #include "core/rng.h"
 #include "io/fasttext_bin.h"
+#include "io/test_files.h"
 #include "models/test_model.h"
 #include "train/test_corpus.h"
 
@@ -228,6 +229,75 @@ TEST(FastText, AFileOfFastTextHoldsAllOfIt) {
   EXPECT_TRUE(same_bits(m.word_vectors(), other.word_vectors()));
   EXPECT_EQ(spelled(m, "flumizz"), spelled(other, "flumizz"));
   test::expect_same_file(other, "fasttext");
+}
+
+// A file as fastText writes it, with numbers that a model here has no use for.
+FastTextFile of_fasttext(FastTextHeader::Loss loss, int32_t max_n) {
+  FastTextFile file;
+  file.dim = 4, file.window = 3, file.epochs = 7, file.min_count = 2, file.negatives = 6;
+  file.loss = loss, file.min_n = 3, file.max_n = max_n, file.buckets = max_n > 0 ? 50 : 0;
+  file.lr_update_rate = 50, file.sample = 3e-5, file.tokens = 165763;
+  for (const char* word : {"</s>", "gorda", "flumi"}) file.words.add(word);
+  file.counts = {900, 60, 50};
+  file.input = Matrix(file.input_rows(), 4);
+  file.output = Matrix(3, 4);
+  Rng rng(1, 0);
+  for (Matrix* const m : {&file.input, &file.output}) {
+    for (size_t r = 0; r < m->rows(); ++r) {
+      for (float& x : m->row(r)) x = rng.uniform() - 0.5f;
+    }
+  }
+  return file;
+}
+
+TEST(FastText, AFileOfFastTextComesOutAsItWas) {
+  using Loss = FastTextHeader::Loss;
+  for (const Loss loss : {Loss::kHs, Loss::kNs, Loss::kSoftmax, Loss::kOva}) {
+    for (const int32_t max_n : {0, 6}) {
+      const FastTextFile file = of_fasttext(loss, max_n);
+      const test::ScratchFile before, after;
+      write_fasttext_bin(before.path, file);
+      const auto model = model_of(read_fasttext_bin(before.path));
+      const FastText saved = test::through_file(dynamic_cast<FastText&>(*model), "fasttext");
+      saved.write_fasttext(after.path, Context(1));
+      EXPECT_EQ(testing::get(before.path), testing::get(after.path))
+          << static_cast<int>(loss) << " " << max_n;
+    }
+  }
+}
+
+TEST(FastText, NodesOfATreeAreNoVectorsOfWords) {
+  const auto model = model_of(of_fasttext(FastTextHeader::Loss::kHs, 6));
+  FastText m = test::through_file(dynamic_cast<FastText&>(*model), "fasttext");
+  EXPECT_EQ(m.vectors(Side::kInput).size(), 1u);
+  for (const Side side : {Side::kOutput, Side::kSum}) {
+    EXPECT_NE(message_of(ErrorKind::kUsage, [&] { m.vectors(side); }).find("-loss hs"),
+              std::string::npos);
+  }
+  m.reopen();  // it goes on with rows of words, and they begin at 0
+  for (size_t r = 0; r < m.output().rows(); ++r) {
+    for (const float x : m.output().row(r)) EXPECT_EQ(x, 0);
+  }
+  EXPECT_EQ(m.vectors(Side::kOutput).size(), 1u);
+  const test::ScratchFile file;
+  m.write_fasttext(file.path, Context(1));
+  EXPECT_EQ(read_fasttext_bin(file.path).loss, FastTextHeader::Loss::kNs);
+}
+
+TEST(FastText, WhatAFileOfFastTextCannotHaveSaidIsADamagedFile) {
+  const auto model = model_of(of_fasttext(FastTextHeader::Loss::kHs, 6));
+  ArchiveWriter out = test::file_of(dynamic_cast<FastText&>(*model), "fasttext");
+  const std::string good = out.metadata.at("fasttext.header");
+  EXPECT_EQ(good, "1 3 7 2 6 1 3 50 3e-05 165763");
+  for (const char* bad : {"5 3 7 2 6 1 3 50 3e-05 165763", "1 3 7 2 6 1 3 50 3e-05",
+                          "1 3 7 2 6 1 3 50 3e-05 165763 1", "1 3.5 7 2 6 1 3 50 3e-05 165763",
+                          "1 -3 7 2 6 1 3 50 3e-05 165763", "1 3 7 2 6 1 3 50 3e-05 1e300",
+                          "1 3 2147483648 2 6 1 3 50 3e-05 165763"}) {
+    out.metadata["fasttext.header"] = bad;
+    EXPECT_THROW(test::loaded(out), Error) << bad;
+  }
+  out.metadata["fasttext.header"] = good;
+  EXPECT_NO_THROW(test::loaded(out));
 }
 
 TEST(FastText, OwnRowsForEachPartAreNoFileOfFastText) {

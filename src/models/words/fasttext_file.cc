@@ -75,6 +75,7 @@ void WordsModel::write_fasttext(const std::string& path, const Context& context)
   header.tokens =
       static_cast<int64_t>(std::accumulate(counts_.begin(), counts_.end(), uint64_t{0}));
   header.min_count = counts_.empty() ? 1 : static_cast<int32_t>(std::ranges::min(counts_));
+  restore(header);
   const BucketRows rows(input_, names_.size(), subwords_);
   const MatrixVectors output(output_);
   write_fasttext_bin(path, header, WatchedVectors(rows, context), WatchedVectors(output, context));

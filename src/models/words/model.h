@@ -13,6 +13,10 @@
 #include "models/words/config.h"
 #include "models/words/subwords.h"
 
+namespace kith {
+struct FastTextHeader;
+}
+
 namespace kith::words {
 
 // The same noise at every scoring, for every seed.
@@ -53,6 +57,8 @@ class WordsModel : public Learns<Corpus>,
   void check_settings(size_t words) const;
   // Once training is over and the tables are as they stay.
   virtual void finish(const Context&) {}
+  // What a file of fastText says besides, if the model came from one.
+  virtual void restore(FastTextHeader&) const {}
   // Bytes that the finished model has besides the tables.
   virtual uint64_t memory_of_finish(const Corpus&) const { return 0; }
 
