@@ -282,7 +282,7 @@ class Terminal(kith.TestCase):
         # Answers on the same terminal have it for themselves.
         asked = ["predict", self.path("m.kith"), "--target", "film", "-"]
         _, rest = self.shown(*asked, answers=True)
-        self.assertTrue(rest.startswith("film,place,prediction"), rest)
+        self.assertTrue(rest.startswith("row,film,place,prediction"), rest)
         meanwhile, rest = self.shown(*asked)
         self.assertIn("working", meanwhile)
 
