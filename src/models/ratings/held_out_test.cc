@@ -31,11 +31,11 @@ TEST(RatingsModel, RanksAmongSomeItemsAreThoseAmongAll) {
 // The first places count most, and what is popular stands there: none of it may be left out. Three
 // items are above the one that was held out, by bias as by popularity.
 TEST(RatingsModel, WhatIsPopularIsAlwaysRankedAgainst) {
-  constexpr uint32_t kUsers = 70, kItems = 4000, kHeld = 9;
+  constexpr uint32_t kUsers = 70, kItems = 4000, kHeld = 2009;
   std::vector<Rating> seen, held;
   for (uint32_t u = 0; u < kUsers; ++u) {
     if (u < 40) {
-      for (const uint32_t item : {1, 3, 7}) seen.push_back({u, item, 1});
+      for (const uint32_t item : {2001, 2003, 2007}) seen.push_back({u, item, 1});
     } else if (u < 60) {
       seen.push_back({u, kHeld, 1});
     } else {
