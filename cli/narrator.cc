@@ -79,8 +79,9 @@ void Narrator::on(const Note& e) {
 }
 
 void Narrator::on(const Choice& e) {
-  status_.line(labelled("see", fmt::format("{}: {}, so the model is {} ({})", printable(e.source),
-                                           e.data, e.model, e.summary)));
+  const std::string why = e.why.empty() ? "" : " (" + printable(e.why) + ")";
+  status_.line(labelled("see", fmt::format("{}: {}{}, so the model is {} ({})", printable(e.source),
+                                           e.data, why, e.model, e.summary)));
 }
 
 void Narrator::on(const Reading& e) {

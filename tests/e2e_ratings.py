@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of ratings: from a file of stars to recommendations, on tastes that are known."""
+import contextlib
 import csv
 import gzip
 import math
@@ -7,6 +8,7 @@ import random
 import re
 import shlex
 import signal
+import sqlite3
 
 import kith
 import stars
@@ -103,12 +105,29 @@ class Layouts(kith.TestCase):
                                             ("r.csv", ",", "user,item,stars,when\n", rows)):
             file = self.write(name, as_text(rows, between, header))
             told = self.ok("train", file, *stars.QUICK[:-1], cwd=self.folder)
-            self.assertIn("ratings, so the model is als", told.err)
+            self.assertRegex(told.err, r"ratings \(.*\), so the model is als")
             self.assertRegex(told.err, r"read .*2,400 ratings of 80 items by 240 users; mean [23]\.")
             self.assertRegex(told.err, r"from -?[\d.]+ to [\d.]+; 12 % of all pairs")
             # The last line is a command that answers.
             next_one = shlex.split(re.search(r"(?m)^next +\S+ (.*)$", told.err).group(1))
             self.assertEqual(len(self.ok(*next_one, cwd=self.folder).out.splitlines()), 10)
+
+    def test_a_database_of_ratings_is_seen_to_be_one_too(self):
+        rows = stars.ratings(10)
+        with contextlib.closing(sqlite3.connect(self.path("r.db"))) as base, base:
+            base.execute("CREATE TABLE films(film TEXT, year INTEGER)")
+            base.execute("CREATE TABLE seen(user TEXT, film TEXT, rating REAL, time INTEGER)")
+            base.executemany("INSERT INTO seen VALUES(?, ?, ?, ?)", rows)
+        file = self.write("r.csv", as_text(rows, ",", "user,film,rating,time\n"))
+        models = []
+        for source in ([file], [self.path("r.db"), "--query", "seen"]):
+            told = self.ok("train", *source, "-o", self.path("m.kith"), *stars.QUICK[:-1])
+            self.assertIn("ratings (columns user, film and rating), so the model is als", told.err)
+            self.ok("export", self.path("m.kith"), "--to", "csv", "-o", self.path("v.csv"))
+            models.append(self.path("v.csv").read_bytes())
+            told = self.ok("eval", "als", *source, *stars.QUICK)
+            self.assertIn("als on 240 test ratings", told.out)
+        self.assertEqual(models[0], models[1])
 
     def test_other_columns_in_any_order(self):
         rows = stars.ratings(10)

@@ -315,6 +315,13 @@ class Postgres(SameTable):
         near = self.ok("near", model, "cast=Actor 205", "--top", 3, "--json").json["neighbours"]
         self.assertEqual(near, self.answers(self.path("films.csv"))[1][:3])
 
+    def test_ratings_are_seen_by_their_columns(self):
+        self.execute("CREATE TABLE seen AS SELECT 'u' || n % 20 AS \"user\", 'f' || n % 9 AS film, "
+                     "n % 5 AS rating FROM generate_series(1, 180) n")
+        for source in (["--query", "seen"], ["--query", "SELECT * FROM seen"]):
+            told = self.ok("train", self.address, *source, "-o", self.path("m.kith"))
+            self.assertIn("ratings (columns user, film and rating), so the model is als", told.err)
+
     def test_a_column_as_text(self):
         text = kith.two_topics(300)
         self.execute("CREATE TABLE notes(n serial PRIMARY KEY, body text)")

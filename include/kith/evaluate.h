@@ -40,10 +40,11 @@ struct EvaluateOptions {
       field("target", &EvaluateOptions::target, "tables: the column to predict"),
       field("given", &EvaluateOptions::given,
             "tables: the columns to predict it from, such as cast,year"),
-      field("train", &EvaluateOptions::train,
-            "tables: the table that the model was trained on, to compare it with simpler ones "
-            "learned from the same rows: skip-gram or, for a target of numbers or two classes, a "
-            "linear model"),
+      field(
+          "train", &EvaluateOptions::train,
+          "tables: the table that the model was trained on, to compare it with simpler ones "
+          "learned from the same rows: skip-gram or, for a target of numbers or classes, a linear "
+          "model; for a number of two such columns as user and film, their biases"),
       field("top", &EvaluateOptions::top, "ratings: length of a list of recommendations")
           .between(1, 1e6),
       field("relevant", &EvaluateOptions::relevant,

@@ -28,6 +28,7 @@ struct Fact {
 struct Choice {
   std::string source, data;  // "films.csv", "a table"
   std::string model, summary;
+  std::string why{};  // what the data were known by: "columns user, film and rating"; or nothing
 };
 
 // While data are read.

@@ -32,7 +32,8 @@ std::vector<FieldGroup> reading_settings(std::string_view kind);
 // Of all kinds that models learn from which can do one of these.
 std::vector<FieldGroup> reading_settings(std::initializer_list<Can> any_of);
 
-// The kind of data that a source looks like, by its name and first bytes.
-std::string_view guess_kind(const std::string& source);
+// The kind of data that a source looks like, by its name and first bytes; a database, by the
+// columns of `query`: a table's name, or a SELECT. Error if a database cannot tell them.
+std::string_view guess_kind(const std::string& source, const std::string& query = "");
 
 }  // namespace KITH_VISIBLE

@@ -12,6 +12,8 @@
 namespace kith {
 namespace {
 
+constexpr double kLately = 0.1;  // of what is trained on, the latest
+
 class Folds {
  public:
   Folds(const Ratings& ratings, const SplitOptions& options)
@@ -71,6 +73,9 @@ Report cross_validate(std::string_view name, const std::vector<std::string>& sou
     Split part = folds.part(f);
     const auto made = info.make();
     apply_settings(left, std::vector{made->settings()});
+    const std::vector<uint32_t> lately = split.split == SplitBy::kTime
+                                             ? latest_items(ratings, part.train, kLately)
+                                             : std::vector<uint32_t>();
     Ratings trained = held_apart(ratings.with(std::move(part.train), {}));
     Job job(context);
     job.seed = static_cast<uint64_t>(split.seed);
@@ -84,7 +89,7 @@ Report cross_validate(std::string_view name, const std::vector<std::string>& sou
     };
     if (!made->fit(trained, job, true)) context.check();
     const auto& ranks = require<Ranks>(std::as_const(*made), {"eval", sources.front(), name});
-    parts.push_back(evaluate_ratings(ranks, part.test, options, context));
+    parts.push_back(evaluate_ratings({ranks, name, lately}, part.test, options, context));
   }
   Report out = folds.size() > 1 ? mean_of(std::move(parts)) : std::move(parts.front());
   for (auto& [what, count] : out.counts) {  // which are added up; the length of a list is none

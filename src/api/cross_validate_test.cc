@@ -79,14 +79,29 @@ TEST(CrossValidate, PopularityThatIsBetterIsTold) {
     return validated({}, settings, {}, folder.write("c.csv", rows));
   };
   constexpr std::string_view kHint =
-      "a list of the most popular items scores better here than the model; try another model (als, "
-      "mf), or kith tune";
+      "a list of the most popular items scores better here than the model; try mf, or kith tune "
+      "als";
   const Report bad = report({flag("biases", false), whole("epochs", 1), number("penalty", 1000)});
   ASSERT_LT(*bad.at("recall"), *bad.at("popularity", "recall"));
   EXPECT_TRUE(has_note(bad, Note::Level::kHint, kHint));
   const Report good = report({});
   EXPECT_EQ(*good.at("recall") < *good.at("popularity", "recall"),
             has_note(good, Note::Level::kHint, kHint));
+}
+
+// Each month has films of its own, which everybody sees then; what was seen before says nothing.
+TEST(CrossValidate, WhatWasPopularLatelyStandsBesideASplitByTime) {
+  const TestFolder folder;
+  std::string rows = "user,item,time\n";
+  for (int t = 0; t < 2000; ++t) {
+    rows += fmt::format("u{},i{},{}\n", t * 37 % 101, t / 250 * 9 + t * 11 % 17, t);
+  }
+  const auto file = folder.write("t.csv", rows);
+  const Report r = validated({.split = SplitBy::kTime}, {whole("epochs", 1)}, {}, file);
+  EXPECT_GT(*r.at("popular lately", "recall"), *r.at("popularity", "recall"));
+  EXPECT_EQ(*r.at("recall") < *r.at("popular lately", "recall"),
+            has_note(r, Note::Level::kHint, "train on the latest rows alone"));
+  EXPECT_FALSE(validated({}, {whole("epochs", 1)}, {}, file).at("popular lately", "recall"));
 }
 
 TEST(CrossValidate, FoldsTestEveryRatingOnce) {

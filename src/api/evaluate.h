@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/opened.h"
@@ -28,7 +29,15 @@ Report evaluate_labels(const Model::Impl& model, const std::vector<std::string>&
 
 // Ratings that were kept from the model: errors, and rankings of what a user has not seen. `test`
 // has the numbers of the model; higher ones are users and items that it does not know.
-Report evaluate_ratings(const Ranks& model, const Sparse& test, const EvaluateOptions& options,
+struct RatedBy {
+  const Ranks& model;
+  std::string_view name;                  // of such models: "als"
+  std::span<const uint32_t> lately = {};  // items of the latest ratings of training, if known
+};
+Report evaluate_ratings(const RatedBy& by, const Sparse& test, const EvaluateOptions& options,
                         const Context& context);
+
+// What to try where a list of the most popular items ranks better than such a model.
+std::string instead_of(std::string_view name);
 
 }  // namespace kith

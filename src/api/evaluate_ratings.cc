@@ -25,6 +25,8 @@ Way way_of(std::string name, const eval::Ranking& ranking) {
           {{"recall", ranking.recall()}, {"ndcg", ranking.ndcg()}, {"map", ranking.map()}}};
 }
 
+constexpr const char* kLately = "popular lately";
+
 struct Counts {
   uint64_t ratings = 0, users = 0, unknown_users = 0, unknown_items = 0, trained_on = 0;
 };
@@ -113,9 +115,10 @@ std::vector<Hit> by_chance(std::span<const uint32_t> seen, uint32_t items, size_
   return out;
 }
 
-Matrix popularity(const Ranks& model) {
+// How often each item is among these.
+Matrix popularity(const Ranks& model, std::span<const uint32_t> chosen) {
   Matrix out(model.names_of(Axis::kItem).size(), 1);
-  for (const uint32_t i : model.seen().column) out.row(i)[0] += 1;
+  for (const uint32_t i : chosen) out.row(i)[0] += 1;
   return out;
 }
 
@@ -130,11 +133,13 @@ void add_list(eval::Ranking& ranking, std::span<const Hit> found, const RankedUs
   ranking.add(ranks, user.relevant.size(), candidates);
 }
 
-Comparison compare_rankings(const Ranks& model, std::span<const RankedUser> asked, size_t top,
+Comparison compare_rankings(const RatedBy& by, std::span<const RankedUser> asked, size_t top,
                             const Context& context) {
+  const Ranks& model = by.model;
   const ItemSearch search(model, {}, top);
-  const Matrix popular = popularity(model);
-  eval::Ranking own(top), most(top), chance(top);
+  const Matrix popular = popularity(model, model.seen().column);
+  const Matrix late = popularity(model, by.lately);
+  eval::Ranking own(top), most(top), latest(top), chance(top);
   const size_t batch = ItemSearch::batch(context);
   for (size_t begin = 0; begin < asked.size(); begin += batch) {
     const auto block = asked.subspan(begin, std::min(batch, asked.size() - begin));
@@ -149,18 +154,25 @@ Comparison compare_rankings(const Ranks& model, std::span<const RankedUser> aske
     }
     const auto found = search.ask(users, false, context);
     const auto frequent = highest_products(popular, ones, seen, {.top = top}, context);
+    const auto recent = by.lately.empty()
+                            ? std::vector<std::vector<Hit>>()
+                            : highest_products(late, ones, seen, {.top = top}, context);
     for (size_t b = 0; b < block.size(); ++b) {
       const size_t candidates = popular.rows() - seen[b].size();
       add_list(own, found[b], block[b], candidates);
       add_list(most, frequent[b], block[b], candidates);
+      if (!recent.empty()) add_list(latest, recent[b], block[b], candidates);
       add_list(chance, by_chance(seen[b], static_cast<uint32_t>(popular.rows()), top, users[b]),
                block[b], candidates);
     }
   }
-  return {{way_of("model", own), way_of("popularity", most), way_of("chance", chance)}};
+  Comparison out{{way_of("model", own), way_of("popularity", most)}};
+  if (!by.lately.empty()) out.ways.push_back(way_of(kLately, latest));
+  out.ways.push_back(way_of("chance", chance));
+  return out;
 }
 
-void add_notes(const Counts& counts, bool implicit, Report& out) {
+void add_notes(const Counts& counts, bool implicit, std::string_view name, Report& out) {
   const auto say = [&](Note::Level level, std::string text) {
     out.notes.push_back({level, std::move(text)});
   };
@@ -185,17 +197,27 @@ void add_notes(const Counts& counts, bool implicit, Report& out) {
     say(Note::Level::kHint,
         "what people choose is not what they rate highest; to rank what they choose, train on who "
         "chose what: als with --rating none, or with --implicit if ratings say how strongly");
+  } else if (const auto late = out.at(kLately, "recall"); implicit && own && late && *own < *late) {
+    say(Note::Level::kHint,
+        "what people choose changes: the items that were most popular in the last tenth of the "
+        "training data score better here than the model; train on the latest rows alone, and test "
+        "on those that follow");
   } else if (own && popular && *own < *popular) {
     say(Note::Level::kHint,
-        "a list of the most popular items scores better here than the model; try another model "
-        "(als, mf), or kith tune");
+        "a list of the most popular items scores better here than the model; " + instead_of(name));
   }
 }
 
 }  // namespace
 
-Report evaluate_ratings(const Ranks& model, const Sparse& test, const EvaluateOptions& options,
+std::string instead_of(std::string_view name) {
+  const std::string_view other = name == "als" ? "mf" : name == "mf" ? "als" : "als or mf";
+  return "try " + std::string(other) + ", or kith tune " + std::string(name);
+}
+
+Report evaluate_ratings(const RatedBy& by, const Sparse& test, const EvaluateOptions& options,
                         const Context& context) {
+  const Ranks& model = by.model;
   Report out;
   Counts counts;
   const RatingBaselines baselines(model.seen());
@@ -204,7 +226,7 @@ Report evaluate_ratings(const Ranks& model, const Sparse& test, const EvaluateOp
   const auto asked = ranked_users(model, test, options.relevant, baselines.mean());
   counts.users = asked.size();
   const auto top = static_cast<size_t>(options.top);
-  if (!asked.empty()) out.comparisons.push_back(compare_rankings(model, asked, top, context));
+  if (!asked.empty()) out.comparisons.push_back(compare_rankings(by, asked, top, context));
   out.counts = {{"ratings", counts.ratings},
                 {"users", counts.users},
                 {"top", top},
@@ -213,7 +235,7 @@ Report evaluate_ratings(const Ranks& model, const Sparse& test, const EvaluateOp
                 {"trained_on", counts.trained_on}};
   out.subtitle = count_of(counts.ratings, model.implicit() ? "interaction" : "rating") + " of " +
                  count_of(counts.users, "ranked user");
-  add_notes(counts, model.implicit(), out);
+  add_notes(counts, model.implicit(), by.name, out);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "api/evaluate.h"
 #include "api/leaks.h"
 #include "api/rows.h"
+#include "api/simple_rows.h"
 #include "api/skip_gram.h"
 #include "api/training.h"
 #include "core/error.h"
@@ -63,60 +64,10 @@ Way by_chance(size_t count) {
            {"median_rank", std::floor(n / 2)}}};
 }
 
-// A model that adds up a number for each value of a row, trained on the same rows: what pairs of
-// values add to that is seen beside it.
-class Linear {
- public:
-  // `like`: the model that is measured.
-  Linear(const CompletesRows& like, const std::string& source, std::span<const Setting> reading,
-         const Context& context, const std::function<void(double)>& tell)
-      : trained_(model("feat2vec").make()) {
-    const Encoding& encoding = like.encoding();
-    const Section settings = trained_->settings();
-    const std::vector<Setting> said{{"target", encoding.groups[like.target()].column.name},
-                                    {"dim", int64_t{0}}};
-    apply_settings(said, {&settings, 1});
-    TableOptions options;
-    const Section section("The table", options);
-    apply_settings(reading, {&section, 1});
-    Schema schema;
-    const std::unique_ptr<TableReader> reader = open_table({source}, options);
-    for (const std::string& name : reader->columns()) {
-      const size_t g = encoding.find(name);
-      schema.columns.push_back(g == Encoding::npos
-                                   ? Column{.name = name, .type = ColumnType::kIgnore}
-                                   : encoding.groups[g].column);
-    }
-    Table table = Table::read(*reader, schema, std::nullopt, nullptr, {}, trained_->wishes());
-    Job job(context);
-    job.on_progress = [&](const Progress& p) { tell(share_done(p)); };
-    if (!trained_->fit(table, job, true)) context.check();
-    rows_ = &dynamic_cast<const CompletesRows&>(*trained_);
-    encoder_.emplace(rows().encoding());
-    for (const Group& g : rows().encoding().groups) from_.push_back(encoding.find(g.column.name));
-  }
-  // Cells by group of the model that is measured.
-  const SeenRow& see(std::span<const Cell> cells) {
-    cells_.clear();
-    for (const size_t g : from_) cells_.push_back(cells[g]);
-    rows().see(*encoder_, cells_, seen_);
-    return seen_;
-  }
-  const CompletesRows& rows() const { return *rows_; }
-
- private:
-  std::unique_ptr<ModelBase> trained_;
-  const CompletesRows* rows_ = nullptr;
-  std::optional<CellEncoder> encoder_;
-  std::vector<size_t> from_;  // by its own groups
-  std::vector<Cell> cells_;
-  SeenRow seen_;
-};
-
 // Says how sure it is of each value of the column that it learned to predict.
 class ClassGuesses {
  public:
-  ClassGuesses(const RowAsker& asker, size_t target, Linear* linear)
+  ClassGuesses(const RowAsker& asker, size_t target, LinearRows* linear)
       : asker_(asker),
         target_(target),
         linear_(linear),
@@ -133,17 +84,7 @@ class ClassGuesses {
     sure_ = found.probabilities;
     own_.add(probabilities(found.scores), truth);
     prior_.add(shares_, truth);
-    if (!linear_) return;
-    // Its values may be in another order.
-    const std::vector<float> scores = linear_->rows().class_scores(linear_->see(given)).scores;
-    const std::vector<double> p = probabilities(scores);
-    const Encoding& encoding = linear_->rows().encoding();
-    const Names& names = encoding.spaces[encoding.groups[linear_->rows().target()].space].names;
-    std::vector<double> in_order(shares_.size(), 0);
-    for (size_t v = 0; v < in_order.size(); ++v) {
-      if (const auto at = names.find(asker_.names(target_)[v])) in_order[v] = p[*at];
-    }
-    of_linear_.add(in_order, truth);
+    if (linear_) of_linear_.add(linear_->shares(given), truth);
   }
   void tell(Report& out) const {
     Comparison& c = out.comparisons.emplace_back();
@@ -162,7 +103,7 @@ class ClassGuesses {
  private:
   const RowAsker& asker_;
   size_t target_;
-  Linear* linear_;
+  LinearRows* linear_;
   bool sure_ = true;  // whether its scores are probabilities
   std::vector<double> shares_;
   eval::Classes own_, prior_, of_linear_;
@@ -232,8 +173,13 @@ class NameRankings {
 // Guesses the numbers of a column.
 class NumberGuesses {
  public:
-  NumberGuesses(const RowAsker& asker, size_t target, Linear* linear)
-      : asker_(asker), target_(target), linear_(linear), prior_(asker.guess_of_all(target)) {}
+  NumberGuesses(const RowAsker& asker, size_t target, LinearRows* linear,
+                const std::optional<BiasesOfRows>& biases)
+      : asker_(asker),
+        target_(target),
+        linear_(linear),
+        biases_(biases),
+        prior_(asker.guess_of_all(target)) {}
   void add(const SeenRow& row, std::span<const Cell> given, std::string_view truth) {
     const NumericCell number = numeric_cell(asker_.group(target_).column, truth);
     if (!number.value) return;
@@ -242,22 +188,25 @@ class NumberGuesses {
     medians_.add(found.median, *number.value);
     prior_means_.add(prior_.mean, *number.value);
     prior_medians_.add(prior_.median, *number.value);
-    if (linear_) of_linear_.add(linear_->rows().target_value(linear_->see(given)), *number.value);
+    if (linear_) of_linear_.add(linear_->number(given), *number.value);
+    if (biases_) of_biases_.add(biases_->number(given), *number.value);
   }
   uint64_t size() const { return means_.size(); }
   Comparison comparison() const {
     Comparison out{{way_of("model", means_, medians_), way_of("mean", prior_means_, prior_means_),
                     way_of("median", prior_medians_, prior_medians_)}};
     if (linear_) out.ways.push_back(way_of("linear", of_linear_, of_linear_));
+    if (biases_) out.ways.push_back(way_of("biases", of_biases_, of_biases_));
     return out;
   }
 
  private:
   const RowAsker& asker_;
   size_t target_;
-  Linear* linear_;
+  LinearRows* linear_;
+  const std::optional<BiasesOfRows>& biases_;
   RowAsker::Guess prior_;
-  eval::AllErrors means_, medians_, prior_means_, prior_medians_, of_linear_;
+  eval::AllErrors means_, medians_, prior_means_, prior_medians_, of_linear_, of_biases_;
 };
 
 // Tells how far the training of a model to compare with has come.
@@ -295,7 +244,8 @@ size_t target_of(const RowAsker& asker, const std::string& name) {
 class Measures {
  public:
   Measures(RowAsker& asker, size_t target, const std::string& train,
-           std::span<const Setting> reading, const Context& context, Observer* observer)
+           std::span<const Setting> reading, std::span<const uint8_t> given, const Context& context,
+           Observer* observer)
       : asker_(asker), target_(target), named_(asker.group(target).named()) {
     const ColumnType type = asker.group(target).column.type;
     const bool own = target == asker.model().target();
@@ -308,15 +258,20 @@ class Measures {
           std::make_unique<SkipGram>(asker.encoding(), asker.model().row_dim(), target, train,
                                      reading, context, training("skip-gram", observer));
     }
-    const bool adds_up = own && (asker.model().scores_target() || asker.group(target).numeric());
+    const bool adds_up = choice || (own && asker.group(target).numeric());
+    if (adds_up) left_out_ = LinearRows::too_large(asker.model());
     if (!train.empty() && adds_up) {
-      linear_ = std::make_unique<Linear>(asker.model(), train, reading, context,
-                                         training("a linear model", observer));
+      const TrainedOn on{asker.model(), train, reading, context, observer};
+      if (left_out_.empty()) {
+        linear_ = std::make_unique<LinearRows>(on, training("a linear model", observer));
+      }
+      if (!named_) biases_ = BiasesOfRows::of(on, given);
     }
-    if (train.empty() && (ranked || adds_up)) beside_ = adds_up ? "a linear model" : "skip-gram";
+    const bool linear = adds_up && left_out_.empty();
+    if (train.empty() && (ranked || linear)) beside_ = linear ? "a linear model" : "skip-gram";
     if (ranked) rankings_.emplace(asker, target, own && !choice, skip_gram_.get());
     if (choice) classes_.emplace(asker, target, linear_.get());
-    if (!named_) guesses_.emplace(asker, target, linear_.get());
+    if (!named_) guesses_.emplace(asker, target, linear_.get(), biases_);
   }
 
   void add(const SeenRow& row, std::span<const Cell> given, const Cell& truth) {
@@ -340,6 +295,8 @@ class Measures {
     out.counts.emplace_back("rows", all_);
     if (named_) out.counts.emplace_back("unseen", unseen_);
   }
+  // Why it has no linear model beside it; "" if it has one, or such a target has none.
+  const std::string& left_out() const { return left_out_; }
   // What could stand beside it if the table that the model learned from were given; "": nothing.
   std::string_view beside() const { return beside_; }
 
@@ -348,7 +305,9 @@ class Measures {
   const size_t target_;
   const bool named_;
   std::unique_ptr<SkipGram> skip_gram_;
-  std::unique_ptr<Linear> linear_;
+  std::unique_ptr<LinearRows> linear_;
+  std::optional<BiasesOfRows> biases_;
+  std::string left_out_;
   std::optional<NameRankings> rankings_;
   std::optional<NumberGuesses> guesses_;
   std::optional<ClassGuesses> classes_;
@@ -365,7 +324,7 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
   const size_t target = target_of(asker, options.target);
   const std::string& name = asker.group(target).column.name;
   const std::vector<uint8_t> given = given_groups(asker.encoding(), options.given, target);
-  Measures measures(asker, target, options.train, reading, context, observer);
+  Measures measures(asker, target, options.train, reading, given, context, observer);
   GroupedRows rows(asker.encoding(), sources, reading, context, observer);
   if (!rows.has(target)) {
     throw fault(ErrorKind::kInput, "{}: it has no column {} to compare with", sources.front(),
@@ -396,6 +355,9 @@ Report evaluate_rows(const Model::Impl& model, const std::vector<std::string>& s
           : "");
   measures.tell(out);
   leaks.tell(measures.rows(), name, out);
+  if (!options.train.empty() && !measures.left_out().empty()) {
+    out.notes.push_back({Note::Level::kNote, measures.left_out()});
+  }
   if (!measures.beside().empty()) {
     out.notes.push_back(
         {Note::Level::kHint, fmt::format("with --train and the table that the model was trained "

@@ -246,6 +246,50 @@ TEST(EvaluateTarget, OfFewValuesIsNotRanked) {
   EXPECT_FALSE(has_note(r, Note::Level::kHint, "skip-gram"));
 }
 
+// Each class follows from one column: that a sum of numbers can say, if there is one for each
+// class.
+TEST(EvaluateTarget, OfSeveralValuesBesideALinearModelForEach) {
+  const TestFolder folder;
+  const auto table = [&](const std::string& name, int rows) {
+    std::string csv = "a,b,c,kind\n";
+    for (int i = 0; i < rows; ++i) {
+      csv += fmt::format("a{},b{},c{},k{}\n", i % 4, i % 7, i % 3, i % 4);
+    }
+    return folder.write(name, csv);
+  };
+  const std::string train = table("train.csv", 800), test = table("test.csv", 90);
+  const Model& model = shared_model(
+      "kinds", request("feat2vec", train, "", {whole("dim", 8), text("target", "kind")}));
+  const Report r = evaluate(model, {test}, {.train = train}, {}, two_threads()).front();
+  EXPECT_GT(*r.at("linear", "accuracy"), 0.99);
+  EXPECT_LT(*r.at("linear", "log_loss"), 0.5 * *r.at("popularity", "log_loss"));
+  const Report without = evaluate(model, {test}, {}, {}, two_threads()).front();
+  EXPECT_TRUE(has_note(without, Note::Level::kHint, "a linear model is measured"));
+}
+
+// A number that is a bias of the one and of the other, and nothing else.
+TEST(EvaluateTarget, ThatIsARatingBesideTheBiasesOfWhoAndWhat) {
+  const TestFolder folder;
+  std::mt19937 rng(3);
+  const auto table = [&](const std::string& name, int rows) {
+    std::string csv = "who,what,mood,stars\n";
+    for (int i = 0; i < rows; ++i) {
+      const unsigned u = rng() % 30, f = rng() % 25;
+      csv += fmt::format("u{},f{},m{},{}\n", u, f, rng() % 3, 3 + 0.1 * u - 0.08 * f);
+    }
+    return folder.write(name, csv);
+  };
+  const std::string train = table("train.csv", 3000), test = table("test.csv", 200);
+  const Model& model = shared_model(
+      "stars", request("feat2vec", train, "",
+                       {whole("dim", 4), text("target", "stars"), whole("epochs", 2)}));
+  const Report r = evaluate(model, {test}, {.train = train}, {}, two_threads()).front();
+  EXPECT_LT(*r.at("biases", "rmse"), 0.1 * *r.at("mean", "rmse"));
+  const Report one =
+      evaluate(model, {test}, {.given = "who,mood", .train = train}, {}, two_threads()).front();
+  EXPECT_FALSE(one.at("biases", "rmse")) << "one column of many values is given";
+}
+
 TEST(EvaluateTarget, ThatIsANumberByItsErrorsBesideALinearModel) {
   const Report r = report_of_pairs("sum", "same", {.train = pairs_file()});
   EXPECT_GT(*r.at("r2"), 0.95);

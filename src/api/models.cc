@@ -83,6 +83,8 @@ std::vector<FieldGroup> reading_settings(std::initializer_list<Can> any_of) {
   return out;
 }
 
-std::string_view guess_kind(const std::string& source) { return kind_of(source).name; }
+std::string_view guess_kind(const std::string& source, const std::string& query) {
+  return seen_as(source, query).kind->name;
+}
 
 }  // namespace kith

@@ -77,7 +77,6 @@ TEST(Models, ASourceIsKnownByItsNameAndItsFirstLines) {
   EXPECT_EQ(guess_kind(ratings_file()), "ratings");
   EXPECT_EQ(guess_kind(labelled_file()), "labelled");
   EXPECT_EQ(guess_kind("-"), "text");
-  EXPECT_EQ(guess_kind("postgresql://host/films"), "table");
   const TestFolder folder;
   EXPECT_EQ(guess_kind(folder.write("u.data", "1\t2\t3\t881250949\n4\t2\t5\t881250950\n")),
             "ratings");

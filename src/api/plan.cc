@@ -9,6 +9,7 @@
 #include "api/opened.h"
 #include "api/reading.h"
 #include "core/error.h"
+#include "data/table/table_readers.h"
 #include "io/file.h"
 #include "io/vector_formats.h"
 #include "kith/files.h"
@@ -51,7 +52,7 @@ void check_sources(const std::vector<std::string>& sources) {
       throw fault(ErrorKind::kIo, "{}: this is a folder; name the files in it", source);
     }
     if (fs::is_regular_file(source, none) && holds_tensors(source) &&
-        kind_of(source).looks_like(source) < 1) {
+        seen_as(source).look.sure < 1) {
       throw fault(ErrorKind::kInput,
                   "{}: this is a model, not data to learn from; kith info shows what is in it, and "
                   "--from continues its training",
@@ -63,8 +64,10 @@ void check_sources(const std::vector<std::string>& sources) {
 // A file that says itself what it holds is not read as something else.
 void check_kinds(const Plan::Impl& plan) {
   for (const std::string& source : plan.sources) {
-    const DataKind& kind = kind_of(source);
-    if (&kind == plan.info->data || kind.looks_like(source) < 1) continue;
+    if (is_database(source) || is_sqlite_file(source)) continue;
+    const SeenAs seen = seen_as(source);
+    if (seen.kind == plan.info->data || seen.look.sure < 1) continue;
+    const DataKind& kind = *seen.kind;
     std::vector<std::string_view> able;
     for (const ModelInfo& m : models()) {
       if (m.data == &kind) able.push_back(m.name);
@@ -147,19 +150,22 @@ Origin origin_of(const TrainRequest& request, const std::string& output) {
 }
 
 // The kind that a setting asks for, or what the first source looks like.
-const DataKind& kind_wanted(const TrainRequest& request) {
+SeenAs kind_wanted(const TrainRequest& request) {
   for (const DataKind* kind : data_kinds()) {
     if (!kind->chosen_by.empty() && !text_setting(request.settings, kind->chosen_by).empty()) {
-      return *kind;
+      return {kind, {}};
     }
   }
-  return kind_of(request.sources.front());
+  return seen_as(request.sources.front(), text_setting(request.settings, "query"));
 }
 
-std::string choose_model(const TrainRequest& request, const Origin& origin) {
+// `why`: what was seen of the data, if it was them that chose.
+std::string choose_model(const TrainRequest& request, const Origin& origin, std::string& why) {
   if (origin.kind.empty()) {
-    return request.model.empty() ? std::string(model_of_kind(kind_wanted(request)).name)
-                                 : request.model;
+    if (!request.model.empty()) return request.model;
+    SeenAs seen = kind_wanted(request);
+    why = std::move(seen.look.why);
+    return std::string(model_of_kind(*seen.kind).name);
   }
   if (!request.model.empty() && request.model != origin.kind) {
     throw fault(ErrorKind::kUsage, "{} holds a {} model; it cannot go on as {}", origin.where,
@@ -331,7 +337,8 @@ std::string model_for(const TrainRequest& request) {
   const std::string output = request.options.output.empty()
                                  ? default_output(request.sources.front())
                                  : request.options.output;
-  return choose_model(request, origin_of(request, output));
+  std::string why;
+  return choose_model(request, origin_of(request, output), why);
 }
 
 Plan plan(const TrainRequest& request, Observer* observer) {
@@ -344,7 +351,8 @@ Plan plan(const TrainRequest& request, Observer* observer) {
   if (!out->options.max_memory.empty()) parse_size("max-memory", out->options.max_memory);
 
   Origin origin = origin_of(request, out->options.output);
-  out->info = &trainable(choose_model(request, origin));
+  std::string why;
+  out->info = &trainable(choose_model(request, origin, why));
   out->chosen = request.model.empty() && origin.kind.empty();
   check_kinds(*out);
   out->reader = out->info->data->reader();
@@ -368,7 +376,7 @@ Plan plan(const TrainRequest& request, Observer* observer) {
     const std::string& source = out->sources.front();
     observer->on(Choice{source == "-" ? "standard input" : shown_source(source),
                         std::string(out->info->data->noun), std::string(out->info->name),
-                        std::string(out->info->summary)});
+                        std::string(out->info->summary), why});
   }
   if (observer) tell_of_checkpoint(*out, *observer);
   return Plan(std::move(out));

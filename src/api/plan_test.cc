@@ -72,9 +72,17 @@ TEST_F(PlanTest, AChoiceIsTold) {
   Events input;
   plan(request("", "-", ""), &input);
   EXPECT_EQ(input.choices.at(0).source, "standard input");
-  Events database;
-  plan(request("", "postgresql://me:secret@host/films", ""), &database);
-  expect_no_part("secret", database.choices.at(0).source);
+  Events ratings;
+  plan(request("", ratings_file(), ""), &ratings);
+  EXPECT_EQ(ratings.choices.at(0).why, "columns user, item and rating");
+}
+
+// What it holds is for its columns to say.
+TEST_F(PlanTest, ADatabaseThatCannotBeReachedIsToldWithoutItsPassword) {
+  const std::string told = message_of(
+      ErrorKind::kIo, [] { plan(request("", "postgresql://me:secret@127.0.0.1:1/films", "")); });
+  expect_part("cannot connect", told);
+  expect_no_part("secret", told);
 }
 
 TEST_F(PlanTest, TheOutputIsNamedAfterTheInput) {

@@ -7,12 +7,14 @@
 #include <map>
 #include <utility>
 
+#include "api/evaluate.h"
 #include "api/opened.h"
 #include "api/plan.h"
 #include "api/self_check.h"
 #include "api/training.h"
 #include "core/error.h"
 #include "kith/text.h"
+#include "models/popularity.h"
 #include "models/tells_error.h"
 
 namespace kith {
@@ -128,11 +130,14 @@ void tell_examples(const ModelBase& model, const Job& job, Observer& observer) {
 }
 
 // What stopping early would have kept, if the last epoch is kept and is not the best. The patience
-// is the least with which a run comes as far as that.
+// is the least with which a run comes as far as that. Rankings are left out: they are best once the
+// learning rate has fallen, and a run that is stopped before that ranks worse for all it was best.
 void tell_of_better_epoch(ModelBase& model, Observer& observer) {
   const RunState& state = model.state();
   const std::vector<double>& losses = state.held_out;
   if (state.kept || losses.size() < 3 || !model.settings().find("early-stop")) return;
+  const auto* const ranking = dynamic_cast<const BesidePopularity*>(&model);
+  if (ranking && ranking->popularity_held_out()) return;
   const auto best = std::min_element(losses.begin() + 1, losses.end());
   const std::string then = fmt::format("{:.4f}", held_out_told(model, *best)),
                     now = fmt::format("{:.4f}", held_out_told(model, losses.back()));
@@ -149,6 +154,19 @@ void tell_of_better_epoch(ModelBase& model, Observer& observer) {
                        "{} would keep that epoch; other measures may be better now: compare them "
                        "with eval",
                        best - losses.begin(), then, now, patience)});
+}
+
+// A list for everybody takes no training; a model that ranks no better has learned nothing of use.
+void tell_of_popularity(const ModelBase& model, std::string_view name, Observer& observer) {
+  const auto* const ranking = dynamic_cast<const BesidePopularity*>(&model);
+  const auto popular = ranking ? ranking->popularity_held_out() : std::nullopt;
+  const auto own = model.state().held_out_now();
+  if (!popular || !own || *own < *popular) return;
+  observer.on(
+      Note{Note::Level::kHint,
+           fmt::format("a list of the most popular items ranks what was held out {} ({:.4f}, "
+                       "this model {:.4f}; 0 is best); {}, and compare them with kith eval",
+                       *own > *popular ? "better" : "as well", *popular, *own, instead_of(name))});
 }
 
 // Trains and saves; true if it came to its end.
@@ -183,6 +201,7 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
     for (const VectorGroup& g : vectors->vectors_of({})) out.vectors += g.names->size();
   }
   if (observer) tell_of_better_epoch(*plan.model, *observer);
+  if (observer) tell_of_popularity(*plan.model, plan.info->name, *observer);
   if (observer) tell_examples(*plan.model, job, *observer);
   save_model(*plan.model, plan.info->name, plan.options.output, false, metadata);
   checkpoints.remove();

@@ -281,6 +281,35 @@ TEST_F(TrainTest, ALastEpochThatIsNotTheBestIsTold) {
   EXPECT_FALSE(again.noted("held-out loss was lowest"));
 }
 
+// A ranking is best once the rate has fallen, whatever its epochs before were like.
+TEST_F(TrainTest, RankingsAreNotToldToStopEarly) {
+  Events events;
+  train_now(request("als", ratings_file(), path("a.kith"),
+                    {text("rating", "none"), whole("dim", 12), number("penalty", 1e-4),
+                     whole("epochs", 30), whole("early-stop", 0)}),
+            1, &events);
+  EXPECT_FALSE(events.noted("held-out loss was lowest"));
+}
+
+TEST_F(TrainTest, ARankingThatIsNoBetterThanPopularityIsTold) {
+  std::string rows = "user,item\n";
+  for (int u = 0; u < 80; ++u) {
+    for (int i = 0; i < 200; ++i) {
+      if ((u * 31 + i * 17) % (2 + i) < 2) rows += fmt::format("u{},i{}\n", u, i);
+    }
+  }
+  const std::string file = write("c.csv", rows);
+  const auto told = [&](const std::string& model, const std::string& from, const Settings& more) {
+    Events events;
+    train_now(request(model, from, path("a.kith"), more), 1, &events);
+    return events.noted("a list of the most popular items ranks what was held out");
+  };
+  EXPECT_TRUE(told("mf", file, {whole("epochs", 1), number("lr", 1e-3), flag("biases", false)}));
+  EXPECT_FALSE(told("als", ratings_file(), quick_ratings() + Settings{text("rating", "none")}));
+  EXPECT_FALSE(told("als", ratings_file(), {whole("epochs", 1), number("penalty", 1e6)}))
+      << "ratings are predicted and not ranked";
+}
+
 // The second run knows how long it will be: what is left is of that, not of all epochs.
 TEST_F(TrainTest, ASecondRunSaysWhatIsLeftOfIt) {
   Events events;

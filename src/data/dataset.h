@@ -22,6 +22,12 @@ namespace kith {
 
 class DataReader;
 
+// What a source is to a kind of data, by its name and first bytes, or a database's columns.
+struct Look {
+  double sure = 0;    // that it holds such data: 0 (not) to 1
+  std::string why{};  // "columns user, film and rating", if the noun alone does not say it
+};
+
 struct DataKind {
   std::string_view name;                    // "table"
   std::string_view noun;                    // "a table", behind "FILE: "
@@ -30,8 +36,9 @@ struct DataKind {
   std::optional<double> holdout_to_tune{};  // where that of training is too small
   // A setting that says that a source is to be read as this, whatever it looks like.
   std::string_view chosen_by{};
-  // How sure it is that a source holds such data, by its name and first bytes: 0 (not) to 1.
-  double (*looks_like)(const std::string& source);
+  // `query`: the table of a database or a SELECT, if one was named. Error for a database that
+  // cannot be looked at.
+  Look (*look_at)(const std::string& source, const std::string& query);
   std::unique_ptr<DataReader> (*reader)();  // settings at their defaults
 };
 
@@ -87,8 +94,12 @@ class DataReader {
 };
 
 std::span<const DataKind* const> data_kinds();
-// The kind that a source looks most like.
-const DataKind& kind_of(const std::string& source);
+// The kind that a source looks most like, and how it looks to that.
+struct SeenAs {
+  const DataKind* kind;
+  Look look;
+};
+SeenAs seen_as(const std::string& source, const std::string& query = "");
 
 // A database and not a file.
 bool is_database(std::string_view source);

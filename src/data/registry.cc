@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "data/dataset.h"
 #include "kith/text.h"
@@ -23,9 +24,13 @@ std::span<const DataKind* const> data_kinds() {
   return all;
 }
 
-const DataKind& kind_of(const std::string& source) {
-  return **std::ranges::max_element(data_kinds(), {},
-                                    [&](const DataKind* k) { return k->looks_like(source); });
+SeenAs seen_as(const std::string& source, const std::string& query) {
+  SeenAs out{nullptr, {}};
+  for (const DataKind* const kind : data_kinds()) {
+    Look look = kind->look_at(source, query);
+    if (!out.kind || look.sure > out.look.sure) out = {kind, std::move(look)};
+  }
+  return out;
 }
 
 bool is_database(std::string_view source) {

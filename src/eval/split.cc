@@ -188,6 +188,29 @@ Split fold_of(const Ratings& ratings, SplitBy by, int folds, int fold, uint64_t 
               "leave --folds out, or split another way");
 }
 
+std::vector<uint32_t> latest_items(const Ratings& ratings, const Sparse& train, double share) {
+  check_times(ratings);
+  const Sparse& all = ratings.train();
+  std::vector<int64_t> times;
+  times.reserve(train.size());
+  for (uint32_t u = 0; u < train.rows(); ++u) {
+    const Sparse::Row row = all.row(u), part = train.row(u);
+    for (size_t i = 0, k = 0; k < part.size(); ++i) {
+      if (row.columns[i] != part.columns[k]) continue;
+      times.push_back(ratings.times()[all.offsets[u] + i]);
+      ++k;
+    }
+  }
+  const auto wanted =
+      std::max<uint64_t>(1, static_cast<uint64_t>(share * static_cast<double>(times.size())));
+  const std::vector<bool> marked = mark_last(times, std::min<uint64_t>(wanted, times.size()), 1);
+  std::vector<uint32_t> out;
+  for (size_t i = 0; i < marked.size(); ++i) {
+    if (marked[i]) out.push_back(train.column[i]);
+  }
+  return out;
+}
+
 Ratings held_apart(const Ratings& ratings) {
   const HoldOut held(ratings.holdout());
   const Sparse& a = ratings.train();

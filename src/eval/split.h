@@ -26,6 +26,10 @@ Split split(const Ratings& ratings, SplitBy by, double test, uint64_t seed);
 // Error(kUsage) for splits by time: what comes last comes last once.
 Split fold_of(const Ratings& ratings, SplitBy by, int folds, int fold, uint64_t seed);
 
+// The items of the latest ratings of `train`, a part of these: of such a share, one a rating.
+// Error(kUsage) for ratings without times.
+std::vector<uint32_t> latest_items(const Ratings& ratings, const Sparse& train, double share);
+
 // The ratings with what training holds out kept apart: the very ones that would be if they were
 // read from a file.
 Ratings held_apart(const Ratings& ratings);

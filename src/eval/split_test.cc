@@ -53,6 +53,19 @@ void expect_parts(const Split& s, const Sparse& whole) {
   EXPECT_EQ(s.train.size() + s.test.size(), whole.size());
 }
 
+// Of what is trained on: what is tested is later, and has no say.
+TEST(Split, TheLatestItemsAreThoseOfTheLastRatingsOfTraining) {
+  std::string text;
+  for (int n = 0; n < 100; ++n) text += fmt::format("u{},i{},1,{}\n", n % 7, n, 1000 + n);
+  const TestFolder folder;
+  const auto reader = open_ratings({folder.write("r", text)}, {}, {});
+  const Ratings r = Ratings::read(*reader, {}, 0, true);
+  const Split s = split(r, SplitBy::kTime, 0.2, 1);
+  std::set<std::string> items;
+  for (const uint32_t i : latest_items(r, s.train, 0.1)) items.emplace(r.items()[i]);
+  EXPECT_EQ(items, (std::set<std::string>{"i72", "i73", "i74", "i75", "i76", "i77", "i78", "i79"}));
+}
+
 TEST(Split, EveryKindIsWholeAndRepeatable) {
   const Ratings r = some_ratings();
   for (const SplitBy by : {SplitBy::kRandom, SplitBy::kUser, SplitBy::kTime, SplitBy::kUserTime}) {

@@ -38,8 +38,10 @@ class Restarting final : public Trainee {
 };
 
 RunPlan second_plan(RunPlan plan, const RunState& state) {
+  plan.note = plan.early_stop > 0
+                  ? "now training again with what was held out, for the best number of epochs"
+                  : "now training again with what was held out, for as many epochs";
   plan.early_stop = 0;
-  plan.note = "now training again with what was held out, for the best number of epochs";
   plan.stop_after = static_cast<int>(*state.refit);
   return plan;
 }

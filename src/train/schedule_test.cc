@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "train/test_scripted.h"
 
 namespace kith {
@@ -41,6 +43,26 @@ TEST(Schedule, TheSecondRunIsOnEverythingForAsManyEpochsAsWereBest) {
   // The rate falls as it did in the first run.
   EXPECT_EQ(course.rates[12], course.rates[0]);
   EXPECT_EQ(course.rates[17], course.rates[5]);
+}
+
+// What it says is what it does: without early stopping no epoch is the best.
+TEST(Schedule, TheSecondRunSaysForHowLong) {
+  for (const int early_stop : {0, 2}) {
+    Job job;
+    RunState state;
+    Script script = watched(true);
+    script.plan.early_stop = early_stop;
+    std::string said;
+    job.on_progress = [&](const Progress& p) {
+      if (p.refit && p.note) said = p.note;
+    };
+    ScriptedCourse course(script, state, job);
+    EXPECT_TRUE(train(course, state, job));
+    EXPECT_EQ(state.refit, early_stop ? 2u : 4u);
+    EXPECT_EQ(said, early_stop ? "now training again with what was held out, for the best number "
+                                 "of epochs"
+                               : "now training again with what was held out, for as many epochs");
+  }
 }
 
 // A rate that was too high for the first run is too high for the second.

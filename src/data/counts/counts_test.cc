@@ -254,8 +254,8 @@ TEST(CountsKind, WhatDoesNotFitIsRefused) {
                          read({lonely}, folder.path(), {{"min-count", int64_t{1}}});
                        }),
             lonely + ": no two words stand together: every line has one word that is kept");
-  EXPECT_EQ(kind_of(path).name, "counts");
-  EXPECT_EQ(kind_of(lonely).name, "text");
+  EXPECT_EQ(seen_as(path).kind->name, "counts");
+  EXPECT_EQ(seen_as(lonely).kind->name, "text");
 }
 
 }  // namespace

@@ -159,7 +159,8 @@ const DataKind& kind() {
       .to_save_memory =
           "keep fewer words with --max-vocab or a higher --min-count, or lower "
           "--window or --dim",
-      .looks_like = [](const std::string& source) { return Counts::is_file(source) ? 1.0 : 0.0; },
+      .look_at = [](const std::string& source,
+                    const std::string&) { return Look{Counts::is_file(source) ? 1.0 : 0.0}; },
       .reader = []() -> std::unique_ptr<DataReader> { return std::make_unique<ReadCounts>(); },
   };
   return kind;

@@ -51,7 +51,8 @@ const DataKind& kind() {
       .unit = "word",
       .to_save_memory = "keep fewer words with --max-vocab or a higher --min-count, or lower --dim",
       .chosen_by = "id",
-      .looks_like = [](const std::string&) { return 0.0; },  // a text may be documents: say so
+      // A text may be documents: say so.
+      .look_at = [](const std::string&, const std::string&) { return Look{}; },
       .reader = []() -> std::unique_ptr<DataReader> { return std::make_unique<ReadDocuments>(); },
   };
   return kind;

@@ -47,7 +47,8 @@ const DataKind& kind() {
           "--word-ngrams or --buckets",
       .holdout_to_tune = 0.2,
       .chosen_by = "label",
-      .looks_like = [](const std::string& source) { return starts_with_label(source) ? 0.9 : 0.0; },
+      .look_at = [](const std::string& source,
+                    const std::string&) { return Look{starts_with_label(source) ? 0.9 : 0.0}; },
       .reader = []() -> std::unique_ptr<DataReader> { return std::make_unique<ReadLabelled>(); },
   };
   return kind;

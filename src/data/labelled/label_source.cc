@@ -263,8 +263,10 @@ LabelColumns columns_for(const std::string& source, const LabelColumns& said,
                          const LabelColumns& learned) {
   const LabelColumns usual;
   LabelColumns out = said;
-  const bool table = !said.text.empty() || !said.label.empty() || kind_of(source).name != "text";
-  if (table && kind_of(source).name != "labelled" && !learned.text.empty()) {
+  const bool database = is_database(source) || is_sqlite_file(source);
+  const std::string_view kind = database ? "table" : seen_as(source).kind->name;
+  const bool table = !said.text.empty() || !said.label.empty() || kind != "text";
+  if (table && kind != "labelled" && !learned.text.empty()) {
     if (out.text.empty()) out.text = learned.text;
     if (out.label.empty()) out.label = learned.label;
   }

@@ -155,9 +155,9 @@ TEST_F(LabelledTest, TheColumnsOfTheModel) {
 }
 
 TEST_F(LabelledTest, WhatItLooksLike) {
-  EXPECT_EQ(&kind_of(folder.write("a.txt", "__label__x a\n")), &Labelled::data_kind());
-  EXPECT_NE(&kind_of(folder.write("b.txt", "plain text\n")), &Labelled::data_kind());
-  EXPECT_NE(&kind_of(folder.write("c.csv", "text,label\na,b\n")), &Labelled::data_kind());
+  EXPECT_EQ(seen_as(folder.write("a.txt", "__label__x a\n")).kind, &Labelled::data_kind());
+  EXPECT_NE(seen_as(folder.write("b.txt", "plain text\n")).kind, &Labelled::data_kind());
+  EXPECT_NE(seen_as(folder.write("c.csv", "text,label\na,b\n")).kind, &Labelled::data_kind());
 }
 
 TEST_F(LabelledTest, BadInput) {

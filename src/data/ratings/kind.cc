@@ -90,8 +90,11 @@ const DataKind& kind() {
       .unit = "rating",
       .to_save_memory = "lower --dim",
       .holdout_to_tune = 0.1,  // tells settings apart better than the twentieth of training
-      .looks_like =
-          [](const std::string& source) { return looks_like_ratings(source) ? 0.9 : 0.0; },
+      .look_at =
+          [](const std::string& source, const std::string& query) {
+            const auto why = looks_like_ratings(source, query);
+            return why ? Look{0.9, *why} : Look{};
+          },
       .reader = []() -> std::unique_ptr<DataReader> { return std::make_unique<ReadRatings>(); },
   };
   return kind;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/error.h"
+#include "data/dataset.h"
 #include "data/table/cells.h"
 #include "data/table/table_readers.h"
 #include "io/text_source.h"
@@ -139,6 +140,14 @@ bool is_whole_number(const Cell& cell) {
          std::ranges::all_of(*cell, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// The columns that are called like a user, an item and a rating, if all three are there.
+std::optional<std::string> named_roles(const std::vector<std::string>& names) {
+  const auto user = find_known(names, kUser), item = find_known(names, kItem);
+  const auto rating = find_known(names, kRating);
+  if (!user || !item || !rating) return std::nullopt;
+  return fmt::format("columns {}, {} and {}", names[*user], names[*item], names[*rating]);
+}
+
 // Like MovieLens' u.data: three or four numbers in a row, of which two are ids.
 bool is_bare_triples(TableReader& rows) {
   constexpr size_t kEnough = 200;
@@ -232,29 +241,33 @@ std::unique_ptr<TableReader> open_ratings_for(const std::string& user_column,
   return reader;
 }
 
-bool looks_like_ratings(const std::string& path) {
+std::optional<std::string> looks_like_ratings(const std::string& path, const std::string& query) {
+  if (is_database(path) || is_sqlite_file(path)) {
+    return named_roles(open_table({path}, {.query = query, .columns_only = true})->columns());
+  }
   std::error_code none;
-  if (!std::filesystem::is_regular_file(path, none)) return false;
+  if (!std::filesystem::is_regular_file(path, none)) return std::nullopt;
   PeekedSource source(open_text(path));
   std::string_view start = source.peek(kLookAhead).substr(0, kLookAhead);
-  if (start.empty() || start.find('\0') != std::string_view::npos) return false;
+  if (start.empty() || start.find('\0') != std::string_view::npos) return std::nullopt;
   if (start.size() == kLookAhead) start = start.substr(0, start.rfind('\n') + 1);  // whole lines
   try {
-    const auto named = read_text_table(memory_source(std::string(start)), path, {});
-    const auto& names = named->columns();
-    if (find_known(names, kUser) && find_known(names, kItem) && find_known(names, kRating)) {
-      return true;
-    }
+    auto named =
+        named_roles(read_text_table(memory_source(std::string(start)), path, {})->columns());
+    if (named) return named;
   } catch (const Error&) {
     // not a header, for one: numbers that stand twice in a row
   }
   try {
     const auto bare = read_text_table(memory_source(std::string(start)), path, {.header = false});
-    return find_delimiter(start, true) == Delimiter(':', true) ? has_third_number(*bare)
-                                                               : is_bare_triples(*bare);
+    const bool double_colon = find_delimiter(start, true) == Delimiter(':', true);
+    if (double_colon ? has_third_number(*bare) : is_bare_triples(*bare)) {
+      return "each row a user, an item and a number";
+    }
   } catch (const Error&) {
-    return false;  // whatever it is, it is not that
+    // whatever it is, it is not that
   }
+  return std::nullopt;
 }
 
 }  // namespace kith

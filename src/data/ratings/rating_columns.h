@@ -43,10 +43,11 @@ std::unique_ptr<TableReader> open_ratings_for(const std::string& user_column,
                                               const std::vector<std::string>& sources,
                                               const TableOptions& table, RatingsOptions& options);
 
-// Whether a file looks like ratings and nothing else: a header with names for user, item and
-// rating,
-// "::" with a number in third place, or nothing but two ids, a number and perhaps a time. A pipe is
-// not looked at.
-bool looks_like_ratings(const std::string& path);
+// Whether a file, or a table or query of a database, looks like ratings and nothing else, and by
+// what: columns with names for user, item and rating, "::" with a number in third place, or nothing
+// but two ids, a number and perhaps a time. A pipe is not looked at. Error for a database whose
+// columns cannot be told.
+std::optional<std::string> looks_like_ratings(const std::string& source,
+                                              const std::string& query = "");
 
 }  // namespace kith

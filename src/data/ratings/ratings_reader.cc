@@ -359,6 +359,13 @@ Ratings Ratings::read(TableReader& reader, const RatingsOptions& options, double
   out.implicit_ = rows.implicit();
   out.finish();
   others.take_features(out, profile.notes);
+  if (!base && !keep_times && !profile.time_column.empty()) {
+    profile.notes.push_back(
+        {Note::Level::kNote,
+         fmt::format(
+             "the times (column {}) are not learned from; eval --split time tests on the latest",
+             profile.time_column)});
+  }
   return out;
 }
 

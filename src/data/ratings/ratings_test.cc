@@ -339,9 +339,25 @@ TEST_F(RatingsFile, ColumnsThatAreNotUsedAreTold) {
     for (const Note& n : read(text).profile().notes) out += n.text;
     return out;
   };
-  EXPECT_EQ(notes("user,item,rating,time\na,x,1,1\nb,y,2,2\n"), "");
+  EXPECT_EQ(notes("user,item,rating\na,x,1\nb,y,2\n"), "");
   EXPECT_EQ(notes("user,year,item,rating,genres\na,1,x,1,g\nb,2,y,2,h\n"),
             "not used: year, genres; feat2vec learns from all columns, with --target rating");
+}
+
+// Not where they are used, and not where a model is asked about them.
+TEST_F(RatingsFile, TimesThatAreNotLearnedFromAreTold) {
+  const std::string path = folder_.write("t.csv", "user,item,rating,date\na,x,1,9\n");
+  const auto told = [&](bool keep, const KnownRatings* base) {
+    const auto reader = open_ratings({path}, {}, {});
+    std::string out;
+    for (const Note& n : Ratings::read(*reader, {}, 0, keep, base).profile().notes) out += n.text;
+    return out;
+  };
+  expect_part("the times (column date) are not learned from; eval --split time tests on the latest",
+              told(false, nullptr));
+  EXPECT_EQ(told(true, nullptr), "");
+  const KnownRatings known;
+  EXPECT_EQ(told(false, &known), "");
 }
 
 TEST(Ratings, OfTriples) {

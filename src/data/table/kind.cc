@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "data/table/table.h"
+#include "data/table/table_readers.h"
 #include "io/file.h"
 #include "kith/text.h"
 
@@ -19,12 +20,12 @@ namespace fs = std::filesystem;
 constexpr size_t kLongestSchema = size_t{16} << 20;
 
 // By its name, or that it is a database.
-double looks_like(const std::string& source) {
-  if (is_database(source)) return 0.5;
+Look look_at(const std::string& source, const std::string&) {
+  if (is_database(source) || is_sqlite_file(source)) return {0.5};
   const fs::path name = name_unpacked(source);
   constexpr std::array<std::string_view, 8> kEnds{".csv",    ".tsv", ".json",   ".jsonl",
                                                   ".ndjson", ".db",  ".sqlite", ".sqlite3"};
-  return std::ranges::find(kEnds, name.extension().string()) != kEnds.end() ? 0.5 : 0;
+  return {std::ranges::find(kEnds, name.extension().string()) != kEnds.end() ? 0.5 : 0};
 }
 
 std::string text_of_file(const std::string& path) {
@@ -226,7 +227,7 @@ const DataKind& kind() {
       .noun = "a table",
       .unit = "row",
       .to_save_memory = "raise min_count or set columns to ignore in the schema, or lower --dim",
-      .looks_like = looks_like,
+      .look_at = look_at,
       .reader = []() -> std::unique_ptr<DataReader> { return std::make_unique<ReadTable>(); },
   };
   return kind;

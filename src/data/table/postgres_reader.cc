@@ -115,6 +115,15 @@ class PostgresReader final : public TableReader {
     command("SET LOCAL DateStyle TO ISO");
     const std::string statement =
         is_select(query) ? query : select_all(table_of(std::string(trimmed(query))));
+    if (options.columns_only) {
+      const Result prepared(::PQprepare(connection_.get(), "", statement.c_str(), 0, nullptr));
+      check(prepared.get());
+      result_.reset(::PQdescribePrepared(connection_.get(), ""));
+      check(result_.get());
+      find_columns();
+      result_.reset();
+      return;
+    }
     // With parameters, even none, a query can only be one statement.
     if (!::PQsendQueryParams(connection_.get(), statement.c_str(), 0, nullptr, nullptr, nullptr,
                              nullptr, 0) ||

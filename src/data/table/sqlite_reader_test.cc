@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include "data/dataset.h"
+#include "data/ratings/rating_columns.h"
 #include "data/table/test_tables.h"
 
 namespace kith {
@@ -66,6 +68,21 @@ TEST_F(SqliteReader, ATableOrAQueryCanBeChosen) {
   EXPECT_EQ(rows_of(*reader), (Rows{{"2"}}));
   EXPECT_EQ(rows_of(*open_table({path}, {.query = "WITH q(n) AS (VALUES(7)) SELECT n FROM q"})),
             (Rows{{"7"}}));
+}
+
+TEST_F(SqliteReader, ATableOfRatingsIsSeenByItsColumns) {
+  const auto path = database(
+      "CREATE TABLE seen(\"user\", film, rating); CREATE TABLE films(film, year);"
+      "INSERT INTO seen VALUES('a', 'x', 3)");
+  EXPECT_EQ(looks_like_ratings(path, "seen"), "columns user, film and rating");
+  EXPECT_EQ(seen_as(path, "seen").kind->name, "ratings");
+  EXPECT_EQ(seen_as(path, "films").kind->name, "table");
+  EXPECT_EQ(seen_as(path, "SELECT user AS who, film AS item, rating AS stars FROM seen").kind->name,
+            "table");
+  EXPECT_EQ(seen_as(path, "SELECT user, film AS item, rating AS stars FROM seen").kind->name,
+            "ratings");
+  expect_part("the database has 2 tables; choose one with --query",
+              message_of(ErrorKind::kInput, [&] { seen_as(path); }));
 }
 
 TEST_F(SqliteReader, Errors) {

@@ -38,6 +38,7 @@ struct TableOptions {
   // For callers who know what they expect, not for users. Whether the first row of a text table,
   // cell by cell, names the columns; asked if `header` is set, and without it every first row does.
   std::function<bool(std::span<const std::string_view>)> is_header{};
+  bool columns_only = false;          // nobody asks for rows: a query is not run
   bool spaces = false;                // a blank may be the delimiter, if nothing else is
   std::shared_ptr<RowTally> tally{};  // to share with other readers
 

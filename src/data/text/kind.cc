@@ -116,7 +116,8 @@ const DataKind& kind() {
       .unit = "word",
       .to_save_memory = "keep fewer words with --max-vocab or a higher --min-count, or lower --dim",
       .chosen_by = "column",
-      .looks_like = [](const std::string&) { return 0.1; },  // anything could be
+      .look_at = [](const std::string&,
+                    const std::string&) { return Look{0.1}; },  // may be anything
       .reader = []() -> std::unique_ptr<DataReader> { return std::make_unique<ReadText>(); },
   };
   return kind;

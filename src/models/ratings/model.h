@@ -11,12 +11,17 @@
 #include <vector>
 
 #include "models/model.h"
+#include "models/popularity.h"
 #include "models/ratings/factors.h"
 #include "train/ridge_row.h"
 
 namespace kith {
 
-class RatingsModel : public Learns<Ratings>, public HasVectors, public Ranks, public Updates {
+class RatingsModel : public Learns<Ratings>,
+                     public HasVectors,
+                     public Ranks,
+                     public Updates,
+                     public BesidePopularity {
  public:
   const RatingFactors& factors() const { return f_; }
   // Of a pair, in the unit of the ratings and within their range; for implicit feedback a score.
@@ -42,6 +47,8 @@ class RatingsModel : public Learns<Ratings>, public HasVectors, public Ranks, pu
   double rating(std::span<const float> user, std::span<const float> item) const final;
   std::optional<double> deviation(std::span<const float> user,
                                   std::span<const float> item) const final;
+  // BesidePopularity
+  std::optional<double> popularity_held_out() const final { return popularity_; }
   // Updates: users with new ratings, then new items, are solved from all their ratings.
   std::any known() const final;
   Updated update(const Dataset& more, const Context& context) final;
@@ -99,7 +106,8 @@ class RatingsModel : public Learns<Ratings>, public HasVectors, public Ranks, pu
                   const Context& context);
   uint64_t solve_all(const Ratings& more, size_t known_items, const Context& context);
 
-  uint64_t unit_ = 0;  // ratings that progress counts as an epoch, in both runs
+  std::optional<double> popularity_;  // of the first run, if it ranked
+  uint64_t unit_ = 0;                 // ratings that progress counts as an epoch, in both runs
 };
 
 }  // namespace kith

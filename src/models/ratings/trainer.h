@@ -3,6 +3,12 @@
 // The parts of a trainer that do not depend on how a model of ratings learns: scoring what is held
 // out, and progress.
 
+#include <functional>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
 #include "models/ratings/model.h"
 
 namespace kith {
@@ -26,8 +32,24 @@ class RatingsTrainer : public Trainer {
  private:
   std::span<const float> scoring_row(Axis axis, uint32_t number, std::vector<float>& scratch) const;
   double error() const;
-  double ranking_error() const;
+  double ranking_error();
+  double popularity_error() const;
+  // What a ranking is by: the scores of among_.items for a user, and of an item for that user.
+  struct Scoring {
+    std::function<void(uint32_t user, std::span<float> scores)> user;
+    std::function<float(uint32_t item)> item;
+  };
+  double ranking_error(const Scoring& scoring) const;
+  // Items that a ranking is measured among: the first `whole` for themselves, the others for
+  // `weight` items each.
+  struct Among {
+    std::vector<uint32_t> items{};
+    size_t whole = 0;
+    double weight = 0;
+    static Among of(const Sparse& train, size_t items);
+  };
   RatingsModel& model_;
+  Among among_;  // once it is asked for
 };
 
 // Where to cut rows into ranges of about so many ratings (and rows), from the data alone: the first
