@@ -98,6 +98,26 @@ class Bare(kith.TestCase):
         self.assertEqual(result.err.count("is taken for a category"), 20)
         self.assertIn("note     5 notes more of this kind\n", result.err)
 
+    def test_columns_are_what_all_rows_say(self):
+        rows = [f"{i * 7 % 1000}.5,v{i % 3},t{i % 9},id{i}" if i < 12000 else
+                f"w{i % 6},,t{i % 9}|t{i % 5},id{i}" for i in range(30000)]
+        text = "b,c,d,e\n" + "\n".join(rows) + "\n"
+        table = self.write("late.csv", text)
+        small = ["-o", self.path("m.kith"), "--dim", 4, "--epochs", 1, "--threads", 1]
+        told = self.ok("train", "feat2vec", table, *small).err
+        self.assertRegex(told, r"(?m)^  b +category +1,006 +- ")
+        self.assertRegex(told, r"(?m)^  c +category +3 +60\.0 %")
+        self.assertRegex(told, r"(?m)^  d +set by \| +9 +- ")
+        self.assertRegex(told, r"(?m)^  e +ignore +30,000 +- ")
+        self.assertIn("note     the types were inferred from 10,000 rows, drawn from all 30,000\n",
+                      told)
+        self.assertIn("e is ignored, an identifier: all 10,000 values looked at differ", told)
+        model = self.path("m.kith").read_bytes()
+        # The same from a pipe, whose rows fit in memory.
+        piped = self.ok("train", "feat2vec", "-", *small, stdin=text.encode()).err
+        self.assertEqual(self.path("m.kith").read_bytes(), model)
+        self.assertIn("drawn from all 30,000", piped)
+
     def test_types_on_the_command_line(self):
         model = self.path("m.kith")
         result = self.ok("train", self.table, "-o", model, *films.QUICK[:-1], "--types",

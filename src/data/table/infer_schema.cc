@@ -84,12 +84,13 @@ class ColumnGuess {
   ColumnGuess(const SampledTable& table, size_t column) {
     column_.name = table.columns()[column];
     profile_.rows = table.sample().size();
-    for (size_t r = 0; r < table.sample().size(); ++r) {
-      const auto& cell = table.sample()[r][column];
+    for (const SampledRow* row : table.sample()) {
+      const auto& cell = row->cells[column];
       if (!cell) continue;
-      cells_.push_back({*cell, r + 1});
+      cells_.push_back({*cell, row->number});
       ++counts_[*cell];
     }
+    rows_of_each_ = ratio(table.looked_at(), table.sample().size());
     profile_.missing = profile_.rows - cells_.size();
     profile_.distinct = counts_.size();
     add_examples();
@@ -136,6 +137,9 @@ class ColumnGuess {
       profile_.examples.push_back(shown(text));
     }
   }
+
+  // Behind a number that is of the sample.
+  std::string_view looked_at() const { return rows_of_each_ > 1 ? " looked at" : ""; }
 
   bool is_empty() {
     if (!cells_.empty()) return false;
@@ -227,7 +231,8 @@ class ColumnGuess {
     profile_.missing += read.marks;
     if (read.bad > 0) {
       profile_.remark = fmt::format(
-          "{} of {} cells {}: {} (row {})", grouped(read.bad), grouped(cells_.size()),
+          "{} of {} cells{} {}: {} (row {})", grouped(read.bad), grouped(cells_.size()),
+          looked_at(),
           read.bad == 1 ? fmt::format("is not a {}", what) : fmt::format("are not {}s", what),
           shown(read.first_bad->text), read.first_bad->row);
     }
@@ -272,10 +277,10 @@ class ColumnGuess {
                              ColumnType::kNumber);
     }
     if (whole && is_numbering(values, read)) {
-      return decide_in_doubt(
-          ColumnType::kIgnore,
-          fmt::format("an identifier: all {} numbers differ", grouped(values.size())),
-          ColumnType::kNumber);
+      return decide_in_doubt(ColumnType::kIgnore,
+                             fmt::format("an identifier: all {} numbers{} differ",
+                                         grouped(values.size()), looked_at()),
+                             ColumnType::kNumber);
     }
     if (whole && has_code_name()) {
       return decide_in_doubt(ColumnType::kCategory, "by its name these are codes",
@@ -284,7 +289,8 @@ class ColumnGuess {
     if (whole && values.size() <= kFewValues && ratio(read.good, values.size()) >= kOften &&
         !are_years(values)) {
       return decide_in_doubt(ColumnType::kCategory,
-                             fmt::format("only {} different whole numbers", values.size()),
+                             fmt::format("only {} different whole numbers{}", values.size(),
+                                         rows_of_each_ > 1 ? " in the rows looked at" : ""),
                              ColumnType::kNumber);
     }
     return decide_on(ColumnType::kNumber, read, "number");
@@ -295,11 +301,11 @@ class ColumnGuess {
   }
 
   // Whole numbers that all differ are quantities (populations) or numbers of the rows: called so,
-  // or without wide gaps.
+  // or without wide gaps but for the rows that are not in the sample.
   bool is_numbering(const std::unordered_set<double>& values, const Readable& read) const {
     if (values.size() < kEnoughForIds || values.size() < read.good) return false;
     const auto [low, high] = std::ranges::minmax(values);
-    return has_id_name() || high - low < 4 * static_cast<double>(values.size());
+    return has_id_name() || high - low < 4 * static_cast<double>(values.size()) * rows_of_each_;
   }
 
   bool has_id_name() const {
@@ -435,7 +441,7 @@ class ColumnGuess {
     }
     return decide_in_doubt(
         ColumnType::kIgnore,
-        fmt::format("an identifier: all {} values differ", grouped(cells_.size())),
+        fmt::format("an identifier: all {} values{} differ", grouped(cells_.size()), looked_at()),
         ColumnType::kCategory);
   }
 
@@ -443,6 +449,7 @@ class ColumnGuess {
   ColumnProfile profile_;
   std::vector<SampledCell> cells_;  // those that are not missing
   Counts counts_;                   // of the different cells
+  double rows_of_each_ = 1;         // of the table, that each row of the sample stands for
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "core/error.h"
@@ -11,28 +12,6 @@ namespace kith {
 namespace {
 
 const std::string kSep(1, kListSeparator);
-
-// Rows that are there already.
-class FixedTable final : public TableReader {
- public:
-  FixedTable(std::vector<std::string> columns, std::vector<Row> rows)
-      : TableReader(TableOptions{}), columns_(std::move(columns)), rows_(std::move(rows)) {}
-  const std::vector<std::string>& columns() const override { return columns_; }
-  bool next(std::vector<Cell>& cells) override {
-    if (at_ == rows_.size()) return false;
-    cells.assign(rows_[at_].begin(), rows_[at_].end());
-    ++at_;
-    return true;
-  }
-  std::string where() const override { return fmt::format("fixed:{}", at_); }
-  uint64_t bytes() const override { return at_; }
-  double share() const override { return -1; }
-
- private:
-  std::vector<std::string> columns_;
-  std::vector<Row> rows_;
-  size_t at_ = 0;
-};
 
 struct Guess {
   Column column;
@@ -55,24 +34,6 @@ Row column(size_t rows, const Make& make) {
   Row out;
   for (size_t i = 0; i < rows; ++i) out.push_back(make(i));
   return out;
-}
-
-TEST(SampledTable, GivesEveryRowOnce) {
-  const std::vector<Row> rows{{"1"}, {kMissing}, {"3"}, {"4"}};
-  for (size_t sample = 0; sample <= 5; ++sample) {
-    SampledTable table(std::make_unique<FixedTable>(std::vector<std::string>{"x"}, rows), sample);
-    EXPECT_EQ(table.sample().size(), std::min<size_t>(sample, 4));
-    for (size_t r = 0; r < table.sample().size(); ++r) EXPECT_EQ(table.sample()[r], rows[r]);
-    std::vector<Cell> cells;
-    for (size_t r = 0; r < rows.size(); ++r) {
-      ASSERT_TRUE(table.next(cells));
-      EXPECT_EQ(Row(cells.begin(), cells.end()), rows[r]);
-      EXPECT_EQ(table.where(), fmt::format("fixed:{}", r + 1));
-    }
-    EXPECT_FALSE(table.next(cells));
-    EXPECT_FALSE(table.next(cells));
-    EXPECT_EQ(table.columns(), std::vector<std::string>{"x"});
-  }
 }
 
 TEST(InferSchema, Numbers) {
@@ -228,6 +189,38 @@ TEST(InferSchema, NumbersThatAreNamesByTheirName) {
   for (const char* name : {"piano", "users", "price", "paid", "encoded"}) {
     EXPECT_EQ(guess(cells, name).column.type, ColumnType::kNumber) << name;
   }
+}
+
+// What comes late counts as much as what comes early, and a column is the same in any order.
+TEST(InferSchema, ItDoesNotMatterWhereRowsStand) {
+  const size_t n = 30000;
+  const auto cells = [&](size_t i) -> Row {
+    const bool late = i >= 12000;
+    const bool word = late && i % 5 != 0;
+    return {word ? fmt::format("w{}", i % 11) : fmt::format("{}.5", i % 700),
+            late ? std::nullopt : std::optional(fmt::format("v{}", i % 9)),
+            late ? fmt::format("a{}|b{}", i % 7, i % 3) : fmt::format("a{}", i % 7),
+            std::to_string(i + 1)};
+  };
+  std::vector<Row> rows;
+  for (size_t i = 0; i < n; ++i) rows.push_back(cells(i));
+  const auto infer = [&] {
+    const SampledTable table([&] {
+      return std::make_unique<FixedTable>(std::vector<std::string>{"b", "c", "d", "n"}, rows);
+    });
+    EXPECT_EQ(table.looked_at(), n);
+    return infer_schema(table);
+  };
+  const Inferred found = infer();
+  const auto& columns = found.schema.columns;
+  EXPECT_EQ(columns[0].type, ColumnType::kCategory) << "words among numbers";
+  EXPECT_EQ(columns[2].type, ColumnType::kSet);
+  EXPECT_NEAR(static_cast<double>(found.profiles[1].missing), 6000, 300) << "of 10,000 rows";
+  EXPECT_EQ(columns[3].type, ColumnType::kIgnore) << "the number of the row";
+  EXPECT_EQ(found.profiles[3].remark, "an identifier: all 10,000 numbers looked at differ");
+  EXPECT_EQ(to_json(infer().schema), to_json(found.schema)) << "the same table, the same schema";
+  std::ranges::reverse(rows);
+  EXPECT_EQ(to_json(infer().schema), to_json(found.schema)) << "in another order";
 }
 
 TEST(InferSchema, SeparatorsThatSeparateNothing) {
