@@ -4,12 +4,14 @@
 // guess.
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "core/error.h"
 #include "core/utf8.h"
 #include "data/table/cells.h"
+#include "data/table/codes.h"
 #include "data/table/schema.h"
 #include "io/utf8.h"
 
@@ -261,12 +263,12 @@ class ColumnGuess {
   bool is_number() {
     const Readable read = read_cells(parse_number);
     if (!read.most(cells_.size())) return false;
-    std::unordered_set<double> values;
+    Values values;
     bool whole = true, zero_padded = false;
     for (const SampledCell& cell : cells_) {
       const auto value = parse_number(cell.text);
       if (!value) continue;
-      values.insert(*value);
+      ++values[*value];
       const std::string_view text = trimmed(cell.text);
       whole = whole && is_integer(text);
       zero_padded = zero_padded || (text.size() > 1 && text[0] == '0' && is_digits(text));
@@ -282,7 +284,7 @@ class ColumnGuess {
                                          grouped(values.size()), looked_at()),
                              ColumnType::kNumber);
     }
-    if (whole && has_code_name()) {
+    if (whole && is_code_name(column_.name)) {
       return decide_in_doubt(ColumnType::kCategory, "by its name these are codes",
                              ColumnType::kNumber);
     }
@@ -293,44 +295,28 @@ class ColumnGuess {
                                          rows_of_each_ > 1 ? " in the rows looked at" : ""),
                              ColumnType::kNumber);
     }
+    if (whole && look_like_codes(values)) {
+      return decide_in_doubt(ColumnType::kCategory,
+                             "whole numbers of one width that come again, taken for codes",
+                             ColumnType::kNumber);
+    }
     return decide_on(ColumnType::kNumber, read, "number");
   }
 
-  static bool are_years(const std::unordered_set<double>& values) {
-    return std::ranges::all_of(values, [](double v) { return v >= 1500 && v <= 2200; });
+  using Values = std::unordered_map<double, size_t>;  // how often each occurs
+
+  static bool are_years(const Values& values) {
+    return std::ranges::all_of(std::views::keys(values),
+                               [](double v) { return v >= 1500 && v <= 2200; });
   }
 
   // Whole numbers that all differ are quantities (populations) or numbers of the rows: called so,
   // or without wide gaps but for the rows that are not in the sample.
-  bool is_numbering(const std::unordered_set<double>& values, const Readable& read) const {
+  bool is_numbering(const Values& values, const Readable& read) const {
     if (values.size() < kEnoughForIds || values.size() < read.good) return false;
-    const auto [low, high] = std::ranges::minmax(values);
-    return has_id_name() || high - low < 4 * static_cast<double>(values.size()) * rows_of_each_;
-  }
-
-  bool has_id_name() const {
-    const std::string_view name = column_.name;
-    for (const std::string_view end : {"_id", " id", ".id", "-id", "Id", "ID"}) {
-      if (name.ends_with(end)) return true;
-    }
-    return name == "id";
-  }
-
-  // Numbers that only name something: a user, a postal code.
-  bool has_code_name() const {
-    if (has_id_name()) return true;
-    std::string name;
-    for (const char c : column_.name) {
-      const char low = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-      name += low == ' ' || low == '-' || low == '.' ? '_' : low;
-    }
-    for (const std::string_view end :
-         {"_no", "_nr", "_code", "_key", "_zip", "zipcode", "postcode"}) {
-      if (name.ends_with(end)) return true;
-    }
-    constexpr std::string_view kNames[] = {"user", "item", "customer", "product", "zip",
-                                           "code", "sku",  "isbn",     "phone",   "plz"};
-    return std::ranges::find(kNames, name) != std::end(kNames);
+    const auto [low, high] = std::ranges::minmax(std::views::keys(values));
+    return is_id_name(column_.name) ||
+           high - low < 4 * static_cast<double>(values.size()) * rows_of_each_;
   }
 
   bool is_set() {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "core/error.h"
+#include "core/rng.h"
 #include "data/table/schema.h"
 #include "data/table/test_tables.h"
 
@@ -178,16 +179,67 @@ TEST(InferSchema, ItDoesNotMatterHowManyRowsThereAre) {
 }
 
 TEST(InferSchema, NumbersThatAreNamesByTheirName) {
-  const Row cells = column(500, [](size_t i) { return std::to_string(10000 + i * i % 450); });
+  const Row cells = column(500, [](size_t i) { return std::to_string(9800 + i * i % 450); });
   for (const char* name : {"user", "item_id", "StoreId", "Order No", "country-code", "ZIP", "zip",
-                           "billing.zip", "Postcode"}) {
+                           "billing.zip", "Postcode", "userid", "movieid", "USERID", "imdb_movieid",
+                           "store_number", "storeNumber", "postal", "plz", "home_plz"}) {
     const auto found = guess(cells, name);
     EXPECT_EQ(found.column.type, ColumnType::kCategory) << name;
     EXPECT_EQ(found.profile.remark, "by its name these are codes");
     EXPECT_EQ(found.profile.rather, ColumnType::kNumber);
   }
-  for (const char* name : {"piano", "users", "price", "paid", "encoded"}) {
+  for (const char* name : {"piano", "users", "price", "paid", "encoded", "number", "humid",
+                           "number_of_rooms", "education-num", "solid"}) {
     EXPECT_EQ(guess(cells, name).column.type, ColumnType::kNumber) << name;
+  }
+}
+
+TEST(InferSchema, NumbersThatAreNamesByTheirLooks) {
+  std::mt19937 random(5);
+  const auto drawn = [&](size_t rows, const auto& make) {
+    return guess(column(rows, [&](size_t) { return fmt::format("{}", make()); }));
+  };
+  for (const size_t rows : {400, 3000, 20000}) {
+    const auto region = drawn(rows, [&] { return 11000 + random() % 201; });
+    EXPECT_EQ(region.column.type, ColumnType::kCategory) << rows;
+    EXPECT_EQ(region.profile.remark, "whole numbers of one width that come again, taken for codes");
+    EXPECT_EQ(region.profile.rather, ColumnType::kNumber);
+    const auto jobs = drawn(rows, [&] { return 1000 + mix64(random() % 150) % 9000; });
+    EXPECT_EQ(jobs.column.type, ColumnType::kCategory) << rows << ": far apart, and come again";
+  }
+}
+
+TEST(InferSchema, WhatIsMeasuredIsNoCode) {
+  std::mt19937 random(6);
+  std::normal_distribution<> normal(0, 1);
+  std::exponential_distribution<> exponential(1);
+  const auto type = [&](size_t rows, const auto& make) {
+    return type_of(
+        column(rows, [&](size_t) { return fmt::format("{}", static_cast<int64_t>(make())); }));
+  };
+  for (const size_t rows : {400, 3000, 20000}) {
+    const auto of = [&](const auto& make) { return type(rows, make); };
+    EXPECT_EQ(of([&] { return 1950 + random() % 70; }), ColumnType::kNumber) << "years";
+    EXPECT_EQ(of([&] { return 10 + random() % 90; }), ColumnType::kNumber) << "ages";
+    EXPECT_EQ(of([&] { return 100 + random() % 900; }), ColumnType::kNumber) << "three digits";
+    EXPECT_EQ(of([&] { return 3000 + random() % 1000; }), ColumnType::kNumber) << "smooth";
+    EXPECT_EQ(of([&] { return std::clamp(4000 + 900 * normal(random), 1000.0, 9999.0); }),
+              ColumnType::kNumber);
+    EXPECT_EQ(of([&] { return std::min(1000 + 700 * exponential(random), 9999.0); }),
+              ColumnType::kNumber);
+    EXPECT_EQ(of([&] { return random() % 3 == 0 ? 9999 : 1000 + random() % 8000; }),
+              ColumnType::kNumber)
+        << "one value stands for what is not known";
+    EXPECT_EQ(of([&] { return 1000 * (20 + random() % 60); }), ColumnType::kNumber) << "round";
+    EXPECT_EQ(of([&] { return 100 * (10 + random() % 90) + 99; }), ColumnType::kNumber) << "prices";
+    EXPECT_EQ(of([&] { return 874724710 + random() % (rows / 3); }), ColumnType::kNumber)
+        << "seconds since 1970";
+    EXPECT_EQ(of([&] {
+                return 20150001 + 10000 * (random() % 8) + 100 * (1 + random() % 12) +
+                       random() % 28;
+              }),
+              ColumnType::kNumber)
+        << "days";
   }
 }
 
