@@ -80,6 +80,15 @@ size_t count_words(std::string_view text) {
   return words;
 }
 
+// A cell as a message may show it, with a comma between the members of a list.
+std::string readable(std::string_view cell) {
+  std::string text(cell);
+  for (size_t i = 0; (i = text.find(kListSeparator, i)) != std::string::npos; i += 2) {
+    text.replace(i, 1, ", ");
+  }
+  return shown(text);
+}
+
 // What one column looks like, and what is decided about it.
 class ColumnGuess {
  public:
@@ -132,11 +141,7 @@ class ColumnGuess {
     for (const SampledCell& cell : cells_) {
       if (taken.size() == 3) return;
       if (!taken.insert(cell.text).second) continue;
-      std::string text(cell.text);
-      for (size_t i = 0; (i = text.find(kListSeparator, i)) != std::string::npos; i += 2) {
-        text.replace(i, 1, ", ");
-      }
-      profile_.examples.push_back(shown(text));
+      profile_.examples.push_back(readable(cell.text));
     }
   }
 
@@ -151,7 +156,7 @@ class ColumnGuess {
   // One value and missing cells do differ.
   bool is_constant() {
     if (counts_.size() > 1 || profile_.missing > 0 || profile_.rows < 2) return false;
-    return ignore(fmt::format("every cell is the same: {}", shown(cells_[0].text)));
+    return ignore(fmt::format("every cell is the same: {}", readable(cells_[0].text)));
   }
 
   bool is_vector() {
@@ -236,7 +241,7 @@ class ColumnGuess {
           "{} of {} cells{} {}: {} (row {})", grouped(read.bad), grouped(cells_.size()),
           looked_at(),
           read.bad == 1 ? fmt::format("is not a {}", what) : fmt::format("are not {}s", what),
-          shown(read.first_bad->text), read.first_bad->row);
+          readable(read.first_bad->text), read.first_bad->row);
     }
     return decide_on(type);
   }

@@ -327,6 +327,8 @@ TEST(InferSchema, IgnoredColumns) {
   const auto constant = guess({"x", "x", "x"});
   EXPECT_EQ(constant.column.type, ColumnType::kIgnore);
   EXPECT_EQ(constant.profile.remark, "every cell is the same: x");
+  EXPECT_EQ(guess({"x" + kSep + "y", "x" + kSep + "y"}).profile.remark,
+            "every cell is the same: x, y");
   EXPECT_EQ(type_of({"x", kMissing, "x"}), ColumnType::kCategory) << "there or not is something";
   const auto missing = guess({kMissing, kMissing});
   EXPECT_EQ(missing.column.type, ColumnType::kIgnore);
