@@ -85,6 +85,17 @@ class Bare(kith.TestCase):
         facts = self.ok("info", self.path("films.kith"), "--json").json["facts"]
         self.assertIn("column year", facts)
 
+    def test_a_schema_that_nobody_edited_goes_with_its_model(self):
+        model = self.path("films.kith")
+        for kind in ("number", "category", "ignore"):
+            self.ok("train", self.table, "-o", model, *films.QUICK, "--types", f"year={kind}")
+            self.assertEqual(self.schema()["year"]["type"], kind)
+        self.leftovers("films.csv", "films.kith", "films.schema.json")
+        ratings = self.write("r.csv", "user,item,rating\n" + "".join(
+            f"u{u},i{i},{1 + (u * i) % 5}\n" for u in range(12) for i in range(12) if (u + i) % 3))
+        self.ok("train", "als", ratings, "-o", model, "--dim", 2, "--quiet")
+        self.leftovers("films.csv", "r.csv", "films.kith")
+
     def test_a_schema_that_is_not_there_yet_is_written(self):
         self.ok("train", self.table, "-o", self.path("m.kith"), *films.QUICK, "--schema",
                 self.path("mine.json"))

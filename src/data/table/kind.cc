@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "data/table/schema_file.h"
 #include "data/table/table.h"
 #include "io/file.h"
 #include "kith/text.h"
@@ -16,7 +17,6 @@ namespace table {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr size_t kLongestSchema = size_t{16} << 20;
 constexpr double kLooking = 0.1;  // of the time, where rows are looked at before they are read
 
 // By its name, or that it is a database.
@@ -26,18 +26,6 @@ double looks_like(const std::string& source) {
   constexpr std::array<std::string_view, 8> kEnds{".csv",    ".tsv", ".json",   ".jsonl",
                                                   ".ndjson", ".db",  ".sqlite", ".sqlite3"};
   return std::ranges::find(kEnds, name.extension().string()) != kEnds.end() ? 0.5 : 0;
-}
-
-std::string text_of_file(const std::string& path) {
-  std::string out;
-  const auto source = open_source(path);
-  for (auto piece = source->next(); !piece.empty(); piece = source->next()) {
-    out.append(piece.data(), piece.size());
-    if (out.size() > kLongestSchema) {
-      throw fault(ErrorKind::kInput, "{}: too long for a schema", path);
-    }
-  }
-  return out;
 }
 
 Column& column_of(Schema& schema, const std::string& name) {
@@ -74,44 +62,6 @@ void check_target(Schema& schema, const std::string& target) {
   throw fault(ErrorKind::kUsage,
               "the target {} is ignored; give it a type, such as --types {}=category", target,
               target);
-}
-
-// The first of NAME.1, NAME.2 that is free.
-std::string aside(const std::string& path) {
-  std::error_code none;
-  for (int k = 1;; ++k) {
-    std::string out = fmt::format("{}.{}", path, k);
-    if (!fs::exists(out, none)) return out;
-  }
-}
-
-// One that differs may have been edited: it is put aside, so that none stays beside a model that is
-// not its own.
-std::optional<Note> write_schema(const std::string& path, bool given, const Schema& schema) {
-  const std::string text = to_json(schema);
-  std::error_code none;
-  std::string before;
-  if (fs::exists(path, none)) {
-    if (given || text_of_file(path) == text) return std::nullopt;
-    before = aside(path);
-    std::error_code failed;
-    fs::rename(path, before, failed);
-    if (failed) {
-      throw fault(ErrorKind::kIo, "{}: cannot rename it to {}: {}", path, before, failed.message());
-    }
-  }
-  AtomicFile file(path);
-  file.write(text);
-  file.commit();
-  std::string said = fmt::format(
-      "the types of the columns were written to {}: to change them, edit it and give it with "
-      "--schema",
-      path);
-  if (!before.empty()) {
-    said += fmt::format("; the one that was there before was not used: to use it, give --schema {}",
-                        shell_quoted(before));
-  }
-  return Note{Note::Level::kNote, said};
 }
 
 constexpr size_t kMostRemarks = 20;
@@ -286,8 +236,7 @@ class ReadTable final : public DataReader {
   Schema agreed(Schema schema, const Wishes& wishes) const {
     std::error_code none;
     if (!use_.schema.empty() && fs::exists(use_.schema, none)) {
-      schema =
-          merged(schema, schema_from_json(text_of_file(use_.schema), use_.schema), use_.schema);
+      schema = merged(schema, read_schema(use_.schema), use_.schema);
     }
     override_types(schema, use_.types);
     check_target(schema, wishes.target);

@@ -72,7 +72,8 @@ struct Inferred {
 };
 Inferred infer_schema(const SampledTable& table);
 
-// The file: {"columns": [{"name": ..., "type": ..., ...}]}, settings at their defaults left out.
+// The file: {"columns": [{"name": ..., "type": ..., ...}]}, settings at their defaults left out. A
+// key "inferred" is of schema_file.h.
 std::string to_json(const Schema& schema);
 // Error(kInput) naming the place for anything unknown or out of range, with a suggestion.
 Schema schema_from_json(std::string_view text, const std::string& where);
