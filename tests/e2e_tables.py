@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of tables: from a bare CSV file to answers, each command on films whose truth is known."""
+import contextlib
 import csv
+import fcntl
 import io
 import json
+import os
+import pty
 import random
 import re
+import shlex
 import struct
+import subprocess
+import termios
+import threading
 
 import films
 import kith
@@ -102,12 +110,42 @@ class Bare(kith.TestCase):
         self.assertEqual({n: c["type"] for n, c in self.schema("mine.json").items()}, films.TYPES)
         self.leftovers("films.csv", "m.kith", "mine.json")
 
-    def test_notes_on_many_columns_are_cut_short_by_a_line(self):
+    def test_what_is_doubtful_about_many_columns_is_one_line_to_paste(self):
+        names = [f"n{c}" for c in range(24)] + ["last one"]
         rows = "".join(",".join(str((r + c) % 7) for c in range(25)) + "\n" for r in range(100))
-        table = self.write("wide.csv", ",".join(f"n{c}" for c in range(25)) + "\n" + rows)
-        result = self.ok("train", "feat2vec", table, "-o", self.path("m.kith"), "--dim", 4, "--epochs", 1)
-        self.assertEqual(result.err.count("is taken for a category"), 20)
-        self.assertIn("note     5 notes more of this kind\n", result.err)
+        table = self.write("wide.csv", ",".join(names) + "\n" + rows)
+        small = ["-o", self.path("m.kith"), "--dim", 4, "--epochs", 1]
+        told = self.ok("train", "feat2vec", table, *small).err
+        self.assertEqual(told.count("is taken for a category"), 20)
+        said = re.search(r"(?m)^note     5 columns more may be .* --types (.+)$", told)
+        types = shlex.split(said.group(1))
+        self.assertEqual(types, [",".join(f"{n}=number" for n in names[20:])])
+        # Nothing of the list is cut, or broken where lines are.
+        shown = self.on_a_terminal(60, "train", "feat2vec", table, *small)
+        self.assertIn(f"{said.group(1)}\n", shown)
+        told = self.ok("train", "feat2vec", table, *small, "--types", *types).err
+        self.assertRegex(told, r"(?m)^  last one +number")
+        self.assertNotIn("more may be of another type", told)
+
+    def on_a_terminal(self, width, *args):
+        """What it says to a terminal of so many columns."""
+        ours, its = pty.openpty()
+        fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+        shown = bytearray()
+
+        def read():
+            with contextlib.suppress(OSError):  # the end of a terminal
+                while piece := os.read(ours, 4096):
+                    shown.extend(piece)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        environment = dict(os.environ, LC_ALL="C.UTF-8", TERM="dumb")
+        subprocess.run([kith.KITH, *map(str, args)], stderr=its, check=True, env=environment)
+        os.close(its)
+        reader.join()
+        os.close(ours)
+        return shown.decode().replace("\r\n", "\n")
 
     def test_columns_are_what_all_rows_say(self):
         rows = [f"{i * 7 % 1000}.5,v{i % 3},t{i % 9},id{i}" if i < 12000 else

@@ -64,36 +64,51 @@ void check_target(Schema& schema, const std::string& target) {
               target);
 }
 
-constexpr size_t kMostRemarks = 20;
+constexpr size_t kMostRemarks = 20;  // with a line each
 
-// What is odd or doubtful about the columns that the user has not spoken of, a line each.
+// What --types takes.
+std::string type_flag(const Column& column, ColumnType rather) {
+  return column.name + "=" + detail::show(rather);
+}
+
+std::string remark_on(const Column& column, const ColumnProfile& p) {
+  const bool ignored = column.type == ColumnType::kIgnore;
+  std::string out = fmt::format("{}{}{}", column.name, ignored ? " is ignored, " : ": ", p.remark);
+  if (!p.rather) return out;
+  if (!ignored) {
+    out = fmt::format("{} is taken for a {}: {}", column.name, detail::show(column.type), p.remark);
+  }
+  return out + "; if that is wrong, --types " + shell_quoted(type_flag(column, *p.rather));
+}
+
+// What is odd or doubtful about the columns that the user has not spoken of: a line each, and one
+// for all that would be too many.
 std::vector<Note> remarks(const Inferred& inferred, const Schema& agreed) {
   std::vector<Note> out;
-  size_t more = 0;
+  std::vector<std::string> flags, names;  // of the rest, with another type and without
   for (size_t c = 0; c < inferred.profiles.size(); ++c) {
     const Column& column = inferred.schema.columns[c];
     const ColumnProfile& p = inferred.profiles[c];
     if (p.remark.empty() || agreed.columns[c].type != column.type) continue;
-    if (out.size() == kMostRemarks) {
-      ++more;
-      continue;
+    if (out.size() < kMostRemarks) {
+      out.push_back({Note::Level::kNote, remark_on(column, p)});
+    } else if (p.rather) {
+      flags.push_back(type_flag(column, *p.rather));
+    } else {
+      names.push_back(column.name);
     }
-    const bool ignored = column.type == ColumnType::kIgnore;
-    std::string text =
-        fmt::format("{}{}{}", column.name, ignored ? " is ignored, " : ": ", p.remark);
-    if (p.rather) {
-      if (!ignored) {
-        text = fmt::format("{} is taken for a {}: {}", column.name, detail::show(column.type),
-                           p.remark);
-      }
-      text += "; if that is wrong, --types " +
-              shell_quoted(column.name + "=" + detail::show(*p.rather));
-    }
-    out.push_back({Note::Level::kNote, std::move(text)});
   }
-  if (more > 0) {
-    out.push_back(
-        {Note::Level::kNote, fmt::format("{} more of this kind", count_of(more, "note"))});
+  if (!flags.empty()) {
+    out.push_back({Note::Level::kNote,
+                   fmt::format("{} more may be of another type; take out what is right already: "
+                               "--types {}",
+                               count_of(flags.size(), "column"),
+                               shell_quoted(fmt::format("{}", fmt::join(flags, ","))))});
+  }
+  if (!names.empty()) {
+    out.push_back({Note::Level::kNote,
+                   fmt::format("{} more of this kind: {}", count_of(names.size(), "column"),
+                               fmt::join(names, ", "))});
   }
   return out;
 }
