@@ -29,6 +29,7 @@ constexpr double kShortMember = 30;     // mean bytes of the members of a set wi
 constexpr double kFewWords = 3;         // mean words of members that need not repeat
 constexpr double kManyTexts = 20000;    // different cells that free text draws from, at least
 constexpr double kFewPairs = 2;         // fewer equal cells are chance
+constexpr double kChance = 3;           // standard deviations of their number
 constexpr size_t kMembersLooked = 100;  // of a cell
 constexpr double kLongText = 8;         // mean words
 constexpr std::string_view kList(&kListSeparator, 1);
@@ -398,29 +399,40 @@ class ColumnGuess {
     return most && names && !members.same_number ? std::min(gain, 1.0) : 0;
   }
 
-  // From how many, all as likely, cells were drawn that are equal as often as these: one over the
-  // share of pairs of cells that are equal. It does not depend on how many cells there are, as the
+  // Pairs of cells that are equal. Their share of all pairs is one over the number of cells, all as
+  // likely, that these were drawn from; it does not depend on how many cells there are, as the
   // share of different ones does.
-  double drawn_from() const {
-    double equal = 0;
-    for (const auto& [text, n] : counts_)
-      equal += static_cast<double>(n) * static_cast<double>(n - 1) / 2;
-    if (equal < kFewPairs) return HUGE_VAL;
-    const auto n = static_cast<double>(cells_.size());
-    return n * (n - 1) / 2 / equal;
+  double equal_pairs() const {
+    double out = 0;
+    for (const auto& [text, n] : counts_) {
+      out += static_cast<double>(n) * static_cast<double>(n - 1) / 2;
+    }
+    return out;
   }
 
   bool is_text() {
-    size_t words = 0;
-    for (const SampledCell& cell : cells_) words += count_words(cell.text);
-    const double mean = ratio(words, cells_.size());
-    if (!(mean >= 2 && drawn_from() >= kManyTexts) &&
-        !(mean >= kLongText && counts_.size() > kFewValues)) {
-      return false;
+    size_t words = 0, bytes = 0;
+    for (const SampledCell& cell : cells_) {
+      words += count_words(cell.text);
+      bytes += cell.text.size();
     }
+    const double mean = ratio(words, cells_.size());
+    const bool is_long = mean >= kLongText && counts_.size() > kFewValues;
+    if (mean < 2 && !is_long) return false;
+    const auto n = static_cast<double>(cells_.size());
+    const double equal = equal_pairs(), expected = n * (n - 1) / 2 / kManyTexts;
+    const bool varied = equal < kFewPairs || equal <= expected;
     // Replacing a text by noise costs as many rows as it has words: long ones are context only.
-    column_.sampled = mean < kLongText;
-    return decide_on(ColumnType::kText);
+    if (is_long || varied) column_.sampled = mean < kLongText;
+    if (is_long) return decide_on(ColumnType::kText);
+    // In few rows as many pairs may be equal by chance.
+    const bool names = mean <= kFewWords && ratio(bytes, cells_.size()) <= kShortMember;
+    if (names && std::abs(equal - expected) < kChance * (1 + std::sqrt(expected))) {
+      return decide_in_doubt(varied ? ColumnType::kText : ColumnType::kCategory,
+                             "too few rows to tell names that come again from short texts",
+                             varied ? ColumnType::kCategory : ColumnType::kText);
+    }
+    return varied && decide_on(ColumnType::kText);
   }
 
   bool is_identifier() {

@@ -178,6 +178,31 @@ TEST(InferSchema, ItDoesNotMatterHowManyRowsThereAre) {
   }
 }
 
+// Where there are too few rows to tell, it says so, with the other type.
+TEST(InferSchema, NamesInAFewRowsAreDoubtful) {
+  std::mt19937 random(8);
+  const auto people = [&](size_t rows, size_t of) {
+    return guess(column(rows, [&](size_t) { return fmt::format("First Last{}", random() % of); }));
+  };
+  const std::string remark = "too few rows to tell names that come again from short texts";
+  const auto few = people(50, 4000), some = people(200, 4000), many = people(5000, 4000);
+  EXPECT_EQ(few.column.type, ColumnType::kText);
+  EXPECT_EQ(few.profile.remark, remark);
+  EXPECT_EQ(few.profile.rather, ColumnType::kCategory);
+  EXPECT_EQ(some.profile.remark, remark);
+  EXPECT_EQ(some.profile.rather,
+            some.column.type == ColumnType::kText ? ColumnType::kCategory : ColumnType::kText);
+  EXPECT_EQ(many.column.type, ColumnType::kCategory);
+  EXPECT_EQ(many.profile.remark, "");
+  EXPECT_EQ(people(200, 30).profile.remark, "") << "often the same: a category";
+  EXPECT_EQ(people(5000, 10000000).profile.remark, "") << "never the same in many rows: a text";
+  EXPECT_EQ(
+      guess(column(50, [](size_t i) { return fmt::format("the film number {} of my life", i); }))
+          .profile.remark,
+      "")
+      << "many words are a text";
+}
+
 TEST(InferSchema, NumbersThatAreNamesByTheirName) {
   const Row cells = column(500, [](size_t i) { return std::to_string(9800 + i * i % 450); });
   for (const char* name : {"user", "item_id", "StoreId", "Order No", "country-code", "ZIP", "zip",
