@@ -193,7 +193,9 @@ std::string wrapped(std::string_view text, size_t width, size_t indent) {
   std::string out;
   size_t at = indent;
   for (size_t i = 0; i < text.size();) {
-    const size_t end = std::min(text.find(' ', i), text.size());
+    // What is quoted for a shell stays on one line.
+    const size_t quote = text[i] == '\'' ? text.find('\'', i + 1) : i;
+    const size_t end = std::min(text.find(' ', std::min(quote, text.size())), text.size());
     const std::string_view word = text.substr(i, end - i);
     if (at > indent && at + 1 + width_of(word) > width) {
       out += '\n' + std::string(indent, ' ');

@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of tables: from a bare CSV file to answers, each command on films whose truth is known."""
+import contextlib
 import csv
+import fcntl
 import io
 import json
+import os
+import pty
 import random
 import re
+import shlex
 import struct
+import subprocess
+import termios
+import threading
 
 import films
 import kith
@@ -85,18 +93,79 @@ class Bare(kith.TestCase):
         facts = self.ok("info", self.path("films.kith"), "--json").json["facts"]
         self.assertIn("column year", facts)
 
+    def test_a_schema_that_nobody_edited_goes_with_its_model(self):
+        model = self.path("films.kith")
+        for kind in ("number", "category", "ignore"):
+            self.ok("train", self.table, "-o", model, *films.QUICK, "--types", f"year={kind}")
+            self.assertEqual(self.schema()["year"]["type"], kind)
+        self.leftovers("films.csv", "films.kith", "films.schema.json")
+        ratings = self.write("r.csv", "user,item,rating\n" + "".join(
+            f"u{u},i{i},{1 + (u * i) % 5}\n" for u in range(12) for i in range(12) if (u + i) % 3))
+        self.ok("train", "als", ratings, "-o", model, "--dim", 2, "--quiet")
+        self.leftovers("films.csv", "r.csv", "films.kith")
+
     def test_a_schema_that_is_not_there_yet_is_written(self):
         self.ok("train", self.table, "-o", self.path("m.kith"), *films.QUICK, "--schema",
                 self.path("mine.json"))
         self.assertEqual({n: c["type"] for n, c in self.schema("mine.json").items()}, films.TYPES)
         self.leftovers("films.csv", "m.kith", "mine.json")
 
-    def test_notes_on_many_columns_are_cut_short_by_a_line(self):
+    def test_what_is_doubtful_about_many_columns_is_one_line_to_paste(self):
+        names = [f"n{c}" for c in range(24)] + ["last one"]
         rows = "".join(",".join(str((r + c) % 7) for c in range(25)) + "\n" for r in range(100))
-        table = self.write("wide.csv", ",".join(f"n{c}" for c in range(25)) + "\n" + rows)
-        result = self.ok("train", "feat2vec", table, "-o", self.path("m.kith"), "--dim", 4, "--epochs", 1)
-        self.assertEqual(result.err.count("is taken for a category"), 20)
-        self.assertIn("note     5 notes more of this kind\n", result.err)
+        table = self.write("wide.csv", ",".join(names) + "\n" + rows)
+        small = ["-o", self.path("m.kith"), "--dim", 4, "--epochs", 1]
+        told = self.ok("train", "feat2vec", table, *small).err
+        self.assertEqual(told.count("is taken for a category"), 20)
+        said = re.search(r"(?m)^note     5 columns more may be .* --types (.+)$", told)
+        types = shlex.split(said.group(1))
+        self.assertEqual(types, [",".join(f"{n}=number" for n in names[20:])])
+        # Nothing of the list is cut, or broken where lines are.
+        shown = self.on_a_terminal(60, "train", "feat2vec", table, *small)
+        self.assertIn(f"{said.group(1)}\n", shown)
+        told = self.ok("train", "feat2vec", table, *small, "--types", *types).err
+        self.assertRegex(told, r"(?m)^  last one +number")
+        self.assertNotIn("more may be of another type", told)
+
+    def on_a_terminal(self, width, *args):
+        """What it says to a terminal of so many columns."""
+        ours, its = pty.openpty()
+        fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+        shown = bytearray()
+
+        def read():
+            with contextlib.suppress(OSError):  # the end of a terminal
+                while piece := os.read(ours, 4096):
+                    shown.extend(piece)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        environment = dict(os.environ, LC_ALL="C.UTF-8", TERM="dumb")
+        subprocess.run([kith.KITH, *map(str, args)], stderr=its, check=True, env=environment)
+        os.close(its)
+        reader.join()
+        os.close(ours)
+        return shown.decode().replace("\r\n", "\n")
+
+    def test_columns_are_what_all_rows_say(self):
+        rows = [f"{i * 7 % 1000}.5,v{i % 3},t{i % 9},id{i}" if i < 12000 else
+                f"w{i % 6},,t{i % 9}|t{i % 5},id{i}" for i in range(30000)]
+        text = "b,c,d,e\n" + "\n".join(rows) + "\n"
+        table = self.write("late.csv", text)
+        small = ["-o", self.path("m.kith"), "--dim", 4, "--epochs", 1, "--threads", 1]
+        told = self.ok("train", "feat2vec", table, *small).err
+        self.assertRegex(told, r"(?m)^  b +category +1,006 +- ")
+        self.assertRegex(told, r"(?m)^  c +category +3 +60\.0 %")
+        self.assertRegex(told, r"(?m)^  d +set by \| +9 +- ")
+        self.assertRegex(told, r"(?m)^  e +ignore +30,000 +- ")
+        self.assertIn("note     the types were inferred from 10,000 rows, drawn from all 30,000\n",
+                      told)
+        self.assertIn("e is ignored, an identifier: all 10,000 values looked at differ", told)
+        model = self.path("m.kith").read_bytes()
+        # The same from a pipe, whose rows fit in memory.
+        piped = self.ok("train", "feat2vec", "-", *small, stdin=text.encode()).err
+        self.assertEqual(self.path("m.kith").read_bytes(), model)
+        self.assertIn("drawn from all 30,000", piped)
 
     def test_types_on_the_command_line(self):
         model = self.path("m.kith")

@@ -41,7 +41,7 @@ struct Reading {
 // What a column of a table seems to be.
 struct ColumnSummary {
   std::string name, type;
-  uint64_t distinct = 0, missing = 0, rows = 0;  // in the rows that were looked at
+  uint64_t distinct = 0, missing = 0, rows = 0;  // of the whole table
   std::vector<std::string> examples;
   std::string remark;
 };

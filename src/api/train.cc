@@ -13,6 +13,7 @@
 #include "api/self_check.h"
 #include "api/training.h"
 #include "core/error.h"
+#include "data/table/schema_file.h"
 #include "kith/text.h"
 #include "models/popularity.h"
 #include "models/tells_error.h"
@@ -205,6 +206,10 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
   if (observer) tell_examples(*plan.model, job, *observer);
   save_model(*plan.model, plan.info->name, plan.options.output, false, metadata);
   checkpoints.remove();
+  // What an earlier model under this name said of its columns.
+  const bool of_rows = dynamic_cast<const CompletesRows*>(plan.model.get()) != nullptr;
+  const auto note = of_rows ? std::nullopt : retire_schema(plan.schema_path());
+  if (note && observer) observer->on(*note);
   return true;
 }
 

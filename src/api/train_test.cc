@@ -578,6 +578,17 @@ TEST_F(TrainTest, WhatTheColumnsAreIsWrittenBesideTheModel) {
   train_now(asked);
   EXPECT_FALSE(fs::exists(schema + ".3")) << "the same again";
   EXPECT_EQ(bytes_of(path("a.kith")), bytes_of(places().path()));
+  // What nobody has edited is replaced, and goes with the model.
+  TrainRequest other = asked;
+  other.settings.push_back(text("types", "city=ignore"));
+  train_now(other);
+  EXPECT_NE(bytes_of(schema), plain);
+  train_now(asked);
+  EXPECT_EQ(bytes_of(schema), plain);
+  EXPECT_FALSE(fs::exists(schema + ".3")) << "nobody wrote it but the program";
+  train_now(words_to("a.kith"));
+  EXPECT_FALSE(fs::exists(schema));
+  train_now(asked);
   // Unless it is given.
   TrainRequest given = asked;
   given.settings.push_back(text("schema", schema + ".1"));

@@ -126,7 +126,8 @@ RowFeatures RowColumns::features(size_t rows) const {
     cells.push_back(&columns_[c].cells);
   }
   if (cells.empty()) return {};
-  SampledTable table(std::make_unique<GatheredTable>(names, cells, rows));
+  SampledTable table(
+      SampledTable::Open([&] { return std::make_unique<GatheredTable>(names, cells, rows); }));
   Schema schema = infer_schema(table).schema;
   const auto usable = std::ranges::count_if(schema.columns, [](const kith::Column& column) {
     return column.name != kRow && column.type != ColumnType::kIgnore;

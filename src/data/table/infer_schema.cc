@@ -4,12 +4,14 @@
 // guess.
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "core/error.h"
 #include "core/utf8.h"
 #include "data/table/cells.h"
+#include "data/table/codes.h"
 #include "data/table/schema.h"
 #include "io/utf8.h"
 
@@ -27,6 +29,7 @@ constexpr double kShortMember = 30;     // mean bytes of the members of a set wi
 constexpr double kFewWords = 3;         // mean words of members that need not repeat
 constexpr double kManyTexts = 20000;    // different cells that free text draws from, at least
 constexpr double kFewPairs = 2;         // fewer equal cells are chance
+constexpr double kChance = 3;           // standard deviations of their number
 constexpr size_t kMembersLooked = 100;  // of a cell
 constexpr double kLongText = 8;         // mean words
 constexpr std::string_view kList(&kListSeparator, 1);
@@ -78,18 +81,28 @@ size_t count_words(std::string_view text) {
   return words;
 }
 
+// A cell as a message may show it, with a comma between the members of a list.
+std::string readable(std::string_view cell) {
+  std::string text(cell);
+  for (size_t i = 0; (i = text.find(kListSeparator, i)) != std::string::npos; i += 2) {
+    text.replace(i, 1, ", ");
+  }
+  return shown(text);
+}
+
 // What one column looks like, and what is decided about it.
 class ColumnGuess {
  public:
   ColumnGuess(const SampledTable& table, size_t column) {
     column_.name = table.columns()[column];
     profile_.rows = table.sample().size();
-    for (size_t r = 0; r < table.sample().size(); ++r) {
-      const auto& cell = table.sample()[r][column];
+    for (const SampledRow* row : table.sample()) {
+      const auto& cell = row->cells[column];
       if (!cell) continue;
-      cells_.push_back({*cell, r + 1});
+      cells_.push_back({*cell, row->number});
       ++counts_[*cell];
     }
+    rows_of_each_ = ratio(table.looked_at(), table.sample().size());
     profile_.missing = profile_.rows - cells_.size();
     profile_.distinct = counts_.size();
     add_examples();
@@ -129,13 +142,12 @@ class ColumnGuess {
     for (const SampledCell& cell : cells_) {
       if (taken.size() == 3) return;
       if (!taken.insert(cell.text).second) continue;
-      std::string text(cell.text);
-      for (size_t i = 0; (i = text.find(kListSeparator, i)) != std::string::npos; i += 2) {
-        text.replace(i, 1, ", ");
-      }
-      profile_.examples.push_back(shown(text));
+      profile_.examples.push_back(readable(cell.text));
     }
   }
+
+  // Behind a number that is of the sample.
+  std::string_view looked_at() const { return rows_of_each_ > 1 ? " looked at" : ""; }
 
   bool is_empty() {
     if (!cells_.empty()) return false;
@@ -145,7 +157,7 @@ class ColumnGuess {
   // One value and missing cells do differ.
   bool is_constant() {
     if (counts_.size() > 1 || profile_.missing > 0 || profile_.rows < 2) return false;
-    return ignore(fmt::format("every cell is the same: {}", shown(cells_[0].text)));
+    return ignore(fmt::format("every cell is the same: {}", readable(cells_[0].text)));
   }
 
   bool is_vector() {
@@ -227,9 +239,10 @@ class ColumnGuess {
     profile_.missing += read.marks;
     if (read.bad > 0) {
       profile_.remark = fmt::format(
-          "{} of {} cells {}: {} (row {})", grouped(read.bad), grouped(cells_.size()),
+          "{} of {} cells{} {}: {} (row {})", grouped(read.bad), grouped(cells_.size()),
+          looked_at(),
           read.bad == 1 ? fmt::format("is not a {}", what) : fmt::format("are not {}s", what),
-          shown(read.first_bad->text), read.first_bad->row);
+          readable(read.first_bad->text), read.first_bad->row);
     }
     return decide_on(type);
   }
@@ -256,12 +269,12 @@ class ColumnGuess {
   bool is_number() {
     const Readable read = read_cells(parse_number);
     if (!read.most(cells_.size())) return false;
-    std::unordered_set<double> values;
+    Values values;
     bool whole = true, zero_padded = false;
     for (const SampledCell& cell : cells_) {
       const auto value = parse_number(cell.text);
       if (!value) continue;
-      values.insert(*value);
+      ++values[*value];
       const std::string_view text = trimmed(cell.text);
       whole = whole && is_integer(text);
       zero_padded = zero_padded || (text.size() > 1 && text[0] == '0' && is_digits(text));
@@ -272,59 +285,44 @@ class ColumnGuess {
                              ColumnType::kNumber);
     }
     if (whole && is_numbering(values, read)) {
-      return decide_in_doubt(
-          ColumnType::kIgnore,
-          fmt::format("an identifier: all {} numbers differ", grouped(values.size())),
-          ColumnType::kNumber);
+      return decide_in_doubt(ColumnType::kIgnore,
+                             fmt::format("an identifier: all {} numbers{} differ",
+                                         grouped(values.size()), looked_at()),
+                             ColumnType::kNumber);
     }
-    if (whole && has_code_name()) {
+    if (whole && is_code_name(column_.name)) {
       return decide_in_doubt(ColumnType::kCategory, "by its name these are codes",
                              ColumnType::kNumber);
     }
     if (whole && values.size() <= kFewValues && ratio(read.good, values.size()) >= kOften &&
         !are_years(values)) {
       return decide_in_doubt(ColumnType::kCategory,
-                             fmt::format("only {} different whole numbers", values.size()),
+                             fmt::format("only {} different whole numbers{}", values.size(),
+                                         rows_of_each_ > 1 ? " in the rows looked at" : ""),
+                             ColumnType::kNumber);
+    }
+    if (whole && look_like_codes(values)) {
+      return decide_in_doubt(ColumnType::kCategory,
+                             "whole numbers of one width that come again, taken for codes",
                              ColumnType::kNumber);
     }
     return decide_on(ColumnType::kNumber, read, "number");
   }
 
-  static bool are_years(const std::unordered_set<double>& values) {
-    return std::ranges::all_of(values, [](double v) { return v >= 1500 && v <= 2200; });
+  using Values = std::unordered_map<double, size_t>;  // how often each occurs
+
+  static bool are_years(const Values& values) {
+    return std::ranges::all_of(std::views::keys(values),
+                               [](double v) { return v >= 1500 && v <= 2200; });
   }
 
   // Whole numbers that all differ are quantities (populations) or numbers of the rows: called so,
-  // or without wide gaps.
-  bool is_numbering(const std::unordered_set<double>& values, const Readable& read) const {
+  // or without wide gaps but for the rows that are not in the sample.
+  bool is_numbering(const Values& values, const Readable& read) const {
     if (values.size() < kEnoughForIds || values.size() < read.good) return false;
-    const auto [low, high] = std::ranges::minmax(values);
-    return has_id_name() || high - low < 4 * static_cast<double>(values.size());
-  }
-
-  bool has_id_name() const {
-    const std::string_view name = column_.name;
-    for (const std::string_view end : {"_id", " id", ".id", "-id", "Id", "ID"}) {
-      if (name.ends_with(end)) return true;
-    }
-    return name == "id";
-  }
-
-  // Numbers that only name something: a user, a postal code.
-  bool has_code_name() const {
-    if (has_id_name()) return true;
-    std::string name;
-    for (const char c : column_.name) {
-      const char low = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-      name += low == ' ' || low == '-' || low == '.' ? '_' : low;
-    }
-    for (const std::string_view end :
-         {"_no", "_nr", "_code", "_key", "_zip", "zipcode", "postcode"}) {
-      if (name.ends_with(end)) return true;
-    }
-    constexpr std::string_view kNames[] = {"user", "item", "customer", "product", "zip",
-                                           "code", "sku",  "isbn",     "phone",   "plz"};
-    return std::ranges::find(kNames, name) != std::end(kNames);
+    const auto [low, high] = std::ranges::minmax(std::views::keys(values));
+    return is_id_name(column_.name) ||
+           high - low < 4 * static_cast<double>(values.size()) * rows_of_each_;
   }
 
   bool is_set() {
@@ -401,29 +399,40 @@ class ColumnGuess {
     return most && names && !members.same_number ? std::min(gain, 1.0) : 0;
   }
 
-  // From how many, all as likely, cells were drawn that are equal as often as these: one over the
-  // share of pairs of cells that are equal. It does not depend on how many cells there are, as the
+  // Pairs of cells that are equal. Their share of all pairs is one over the number of cells, all as
+  // likely, that these were drawn from; it does not depend on how many cells there are, as the
   // share of different ones does.
-  double drawn_from() const {
-    double equal = 0;
-    for (const auto& [text, n] : counts_)
-      equal += static_cast<double>(n) * static_cast<double>(n - 1) / 2;
-    if (equal < kFewPairs) return HUGE_VAL;
-    const auto n = static_cast<double>(cells_.size());
-    return n * (n - 1) / 2 / equal;
+  double equal_pairs() const {
+    double out = 0;
+    for (const auto& [text, n] : counts_) {
+      out += static_cast<double>(n) * static_cast<double>(n - 1) / 2;
+    }
+    return out;
   }
 
   bool is_text() {
-    size_t words = 0;
-    for (const SampledCell& cell : cells_) words += count_words(cell.text);
-    const double mean = ratio(words, cells_.size());
-    if (!(mean >= 2 && drawn_from() >= kManyTexts) &&
-        !(mean >= kLongText && counts_.size() > kFewValues)) {
-      return false;
+    size_t words = 0, bytes = 0;
+    for (const SampledCell& cell : cells_) {
+      words += count_words(cell.text);
+      bytes += cell.text.size();
     }
+    const double mean = ratio(words, cells_.size());
+    const bool is_long = mean >= kLongText && counts_.size() > kFewValues;
+    if (mean < 2 && !is_long) return false;
+    const auto n = static_cast<double>(cells_.size());
+    const double equal = equal_pairs(), expected = n * (n - 1) / 2 / kManyTexts;
+    const bool varied = equal < kFewPairs || equal <= expected;
     // Replacing a text by noise costs as many rows as it has words: long ones are context only.
-    column_.sampled = mean < kLongText;
-    return decide_on(ColumnType::kText);
+    if (is_long || varied) column_.sampled = mean < kLongText;
+    if (is_long) return decide_on(ColumnType::kText);
+    // In few rows as many pairs may be equal by chance.
+    const bool names = mean <= kFewWords && ratio(bytes, cells_.size()) <= kShortMember;
+    if (names && std::abs(equal - expected) < kChance * (1 + std::sqrt(expected))) {
+      return decide_in_doubt(varied ? ColumnType::kText : ColumnType::kCategory,
+                             "too few rows to tell names that come again from short texts",
+                             varied ? ColumnType::kCategory : ColumnType::kText);
+    }
+    return varied && decide_on(ColumnType::kText);
   }
 
   bool is_identifier() {
@@ -435,7 +444,7 @@ class ColumnGuess {
     }
     return decide_in_doubt(
         ColumnType::kIgnore,
-        fmt::format("an identifier: all {} values differ", grouped(cells_.size())),
+        fmt::format("an identifier: all {} values{} differ", grouped(cells_.size()), looked_at()),
         ColumnType::kCategory);
   }
 
@@ -443,6 +452,7 @@ class ColumnGuess {
   ColumnProfile profile_;
   std::vector<SampledCell> cells_;  // those that are not missing
   Counts counts_;                   // of the different cells
+  double rows_of_each_ = 1;         // of the table, that each row of the sample stands for
 };
 
 }  // namespace

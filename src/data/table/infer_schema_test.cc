@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "core/error.h"
+#include "core/rng.h"
 #include "data/table/schema.h"
 #include "data/table/test_tables.h"
 
@@ -11,28 +13,6 @@ namespace kith {
 namespace {
 
 const std::string kSep(1, kListSeparator);
-
-// Rows that are there already.
-class FixedTable final : public TableReader {
- public:
-  FixedTable(std::vector<std::string> columns, std::vector<Row> rows)
-      : TableReader(TableOptions{}), columns_(std::move(columns)), rows_(std::move(rows)) {}
-  const std::vector<std::string>& columns() const override { return columns_; }
-  bool next(std::vector<Cell>& cells) override {
-    if (at_ == rows_.size()) return false;
-    cells.assign(rows_[at_].begin(), rows_[at_].end());
-    ++at_;
-    return true;
-  }
-  std::string where() const override { return fmt::format("fixed:{}", at_); }
-  uint64_t bytes() const override { return at_; }
-  double share() const override { return -1; }
-
- private:
-  std::vector<std::string> columns_;
-  std::vector<Row> rows_;
-  size_t at_ = 0;
-};
 
 struct Guess {
   Column column;
@@ -55,24 +35,6 @@ Row column(size_t rows, const Make& make) {
   Row out;
   for (size_t i = 0; i < rows; ++i) out.push_back(make(i));
   return out;
-}
-
-TEST(SampledTable, GivesEveryRowOnce) {
-  const std::vector<Row> rows{{"1"}, {kMissing}, {"3"}, {"4"}};
-  for (size_t sample = 0; sample <= 5; ++sample) {
-    SampledTable table(std::make_unique<FixedTable>(std::vector<std::string>{"x"}, rows), sample);
-    EXPECT_EQ(table.sample().size(), std::min<size_t>(sample, 4));
-    for (size_t r = 0; r < table.sample().size(); ++r) EXPECT_EQ(table.sample()[r], rows[r]);
-    std::vector<Cell> cells;
-    for (size_t r = 0; r < rows.size(); ++r) {
-      ASSERT_TRUE(table.next(cells));
-      EXPECT_EQ(Row(cells.begin(), cells.end()), rows[r]);
-      EXPECT_EQ(table.where(), fmt::format("fixed:{}", r + 1));
-    }
-    EXPECT_FALSE(table.next(cells));
-    EXPECT_FALSE(table.next(cells));
-    EXPECT_EQ(table.columns(), std::vector<std::string>{"x"});
-  }
 }
 
 TEST(InferSchema, Numbers) {
@@ -216,18 +178,126 @@ TEST(InferSchema, ItDoesNotMatterHowManyRowsThereAre) {
   }
 }
 
+// Where there are too few rows to tell, it says so, with the other type.
+TEST(InferSchema, NamesInAFewRowsAreDoubtful) {
+  std::mt19937 random(8);
+  const auto people = [&](size_t rows, size_t of) {
+    return guess(column(rows, [&](size_t) { return fmt::format("First Last{}", random() % of); }));
+  };
+  const std::string remark = "too few rows to tell names that come again from short texts";
+  const auto few = people(50, 4000), some = people(200, 4000), many = people(5000, 4000);
+  EXPECT_EQ(few.column.type, ColumnType::kText);
+  EXPECT_EQ(few.profile.remark, remark);
+  EXPECT_EQ(few.profile.rather, ColumnType::kCategory);
+  EXPECT_EQ(some.profile.remark, remark);
+  EXPECT_EQ(some.profile.rather,
+            some.column.type == ColumnType::kText ? ColumnType::kCategory : ColumnType::kText);
+  EXPECT_EQ(many.column.type, ColumnType::kCategory);
+  EXPECT_EQ(many.profile.remark, "");
+  EXPECT_EQ(people(200, 30).profile.remark, "") << "often the same: a category";
+  EXPECT_EQ(people(5000, 10000000).profile.remark, "") << "never the same in many rows: a text";
+  EXPECT_EQ(
+      guess(column(50, [](size_t i) { return fmt::format("the film number {} of my life", i); }))
+          .profile.remark,
+      "")
+      << "many words are a text";
+}
+
 TEST(InferSchema, NumbersThatAreNamesByTheirName) {
-  const Row cells = column(500, [](size_t i) { return std::to_string(10000 + i * i % 450); });
+  const Row cells = column(500, [](size_t i) { return std::to_string(9800 + i * i % 450); });
   for (const char* name : {"user", "item_id", "StoreId", "Order No", "country-code", "ZIP", "zip",
-                           "billing.zip", "Postcode"}) {
+                           "billing.zip", "Postcode", "userid", "movieid", "USERID", "imdb_movieid",
+                           "store_number", "storeNumber", "postal", "plz", "home_plz"}) {
     const auto found = guess(cells, name);
     EXPECT_EQ(found.column.type, ColumnType::kCategory) << name;
     EXPECT_EQ(found.profile.remark, "by its name these are codes");
     EXPECT_EQ(found.profile.rather, ColumnType::kNumber);
   }
-  for (const char* name : {"piano", "users", "price", "paid", "encoded"}) {
+  for (const char* name : {"piano", "users", "price", "paid", "encoded", "number", "humid",
+                           "number_of_rooms", "education-num", "solid"}) {
     EXPECT_EQ(guess(cells, name).column.type, ColumnType::kNumber) << name;
   }
+}
+
+TEST(InferSchema, NumbersThatAreNamesByTheirLooks) {
+  std::mt19937 random(5);
+  const auto drawn = [&](size_t rows, const auto& make) {
+    return guess(column(rows, [&](size_t) { return fmt::format("{}", make()); }));
+  };
+  for (const size_t rows : {400, 3000, 20000}) {
+    const auto region = drawn(rows, [&] { return 11000 + random() % 201; });
+    EXPECT_EQ(region.column.type, ColumnType::kCategory) << rows;
+    EXPECT_EQ(region.profile.remark, "whole numbers of one width that come again, taken for codes");
+    EXPECT_EQ(region.profile.rather, ColumnType::kNumber);
+    const auto jobs = drawn(rows, [&] { return 1000 + mix64(random() % 150) % 9000; });
+    EXPECT_EQ(jobs.column.type, ColumnType::kCategory) << rows << ": far apart, and come again";
+  }
+}
+
+TEST(InferSchema, WhatIsMeasuredIsNoCode) {
+  std::mt19937 random(6);
+  std::normal_distribution<> normal(0, 1);
+  std::exponential_distribution<> exponential(1);
+  const auto type = [&](size_t rows, const auto& make) {
+    return type_of(
+        column(rows, [&](size_t) { return fmt::format("{}", static_cast<int64_t>(make())); }));
+  };
+  for (const size_t rows : {400, 3000, 20000}) {
+    const auto of = [&](const auto& make) { return type(rows, make); };
+    EXPECT_EQ(of([&] { return 1950 + random() % 70; }), ColumnType::kNumber) << "years";
+    EXPECT_EQ(of([&] { return 10 + random() % 90; }), ColumnType::kNumber) << "ages";
+    EXPECT_EQ(of([&] { return 100 + random() % 900; }), ColumnType::kNumber) << "three digits";
+    EXPECT_EQ(of([&] { return 3000 + random() % 1000; }), ColumnType::kNumber) << "smooth";
+    EXPECT_EQ(of([&] { return std::clamp(4000 + 900 * normal(random), 1000.0, 9999.0); }),
+              ColumnType::kNumber);
+    EXPECT_EQ(of([&] { return std::min(1000 + 700 * exponential(random), 9999.0); }),
+              ColumnType::kNumber);
+    EXPECT_EQ(of([&] { return random() % 3 == 0 ? 9999 : 1000 + random() % 8000; }),
+              ColumnType::kNumber)
+        << "one value stands for what is not known";
+    EXPECT_EQ(of([&] { return 1000 * (20 + random() % 60); }), ColumnType::kNumber) << "round";
+    EXPECT_EQ(of([&] { return 100 * (10 + random() % 90) + 99; }), ColumnType::kNumber) << "prices";
+    EXPECT_EQ(of([&] { return 874724710 + random() % (rows / 3); }), ColumnType::kNumber)
+        << "seconds since 1970";
+    EXPECT_EQ(of([&] {
+                return 20150001 + 10000 * (random() % 8) + 100 * (1 + random() % 12) +
+                       random() % 28;
+              }),
+              ColumnType::kNumber)
+        << "days";
+  }
+}
+
+// What comes late counts as much as what comes early, and a column is the same in any order.
+TEST(InferSchema, ItDoesNotMatterWhereRowsStand) {
+  const size_t n = 30000;
+  const auto cells = [&](size_t i) -> Row {
+    const bool late = i >= 12000;
+    const bool word = late && i % 5 != 0;
+    return {word ? fmt::format("w{}", i % 11) : fmt::format("{}.5", i % 700),
+            late ? std::nullopt : std::optional(fmt::format("v{}", i % 9)),
+            late ? fmt::format("a{}|b{}", i % 7, i % 3) : fmt::format("a{}", i % 7),
+            std::to_string(i + 1)};
+  };
+  std::vector<Row> rows;
+  for (size_t i = 0; i < n; ++i) rows.push_back(cells(i));
+  const auto infer = [&] {
+    const SampledTable table([&] {
+      return std::make_unique<FixedTable>(std::vector<std::string>{"b", "c", "d", "n"}, rows);
+    });
+    EXPECT_EQ(table.looked_at(), n);
+    return infer_schema(table);
+  };
+  const Inferred found = infer();
+  const auto& columns = found.schema.columns;
+  EXPECT_EQ(columns[0].type, ColumnType::kCategory) << "words among numbers";
+  EXPECT_EQ(columns[2].type, ColumnType::kSet);
+  EXPECT_NEAR(static_cast<double>(found.profiles[1].missing), 6000, 300) << "of 10,000 rows";
+  EXPECT_EQ(columns[3].type, ColumnType::kIgnore) << "the number of the row";
+  EXPECT_EQ(found.profiles[3].remark, "an identifier: all 10,000 numbers looked at differ");
+  EXPECT_EQ(to_json(infer().schema), to_json(found.schema)) << "the same table, the same schema";
+  std::ranges::reverse(rows);
+  EXPECT_EQ(to_json(infer().schema), to_json(found.schema)) << "in another order";
 }
 
 TEST(InferSchema, SeparatorsThatSeparateNothing) {
@@ -282,6 +352,8 @@ TEST(InferSchema, IgnoredColumns) {
   const auto constant = guess({"x", "x", "x"});
   EXPECT_EQ(constant.column.type, ColumnType::kIgnore);
   EXPECT_EQ(constant.profile.remark, "every cell is the same: x");
+  EXPECT_EQ(guess({"x" + kSep + "y", "x" + kSep + "y"}).profile.remark,
+            "every cell is the same: x, y");
   EXPECT_EQ(type_of({"x", kMissing, "x"}), ColumnType::kCategory) << "there or not is something";
   const auto missing = guess({kMissing, kMissing});
   EXPECT_EQ(missing.column.type, ColumnType::kIgnore);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "data/table/schema_file.h"
 #include "data/table/table.h"
 #include "data/table/table_readers.h"
 #include "io/file.h"
@@ -17,7 +18,7 @@ namespace table {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr size_t kLongestSchema = size_t{16} << 20;
+constexpr double kLooking = 0.1;  // of the time, where rows are looked at before they are read
 
 // By its name, or that it is a database.
 Look look_at(const std::string& source, const std::string&) {
@@ -26,18 +27,6 @@ Look look_at(const std::string& source, const std::string&) {
   constexpr std::array<std::string_view, 8> kEnds{".csv",    ".tsv", ".json",   ".jsonl",
                                                   ".ndjson", ".db",  ".sqlite", ".sqlite3"};
   return {std::ranges::find(kEnds, name.extension().string()) != kEnds.end() ? 0.5 : 0};
-}
-
-std::string text_of_file(const std::string& path) {
-  std::string out;
-  const auto source = open_source(path);
-  for (auto piece = source->next(); !piece.empty(); piece = source->next()) {
-    out.append(piece.data(), piece.size());
-    if (out.size() > kLongestSchema) {
-      throw fault(ErrorKind::kInput, "{}: too long for a schema", path);
-    }
-  }
-  return out;
 }
 
 Column& column_of(Schema& schema, const std::string& name) {
@@ -76,92 +65,120 @@ void check_target(Schema& schema, const std::string& target) {
               target);
 }
 
-// The first of NAME.1, NAME.2 that is free.
-std::string aside(const std::string& path) {
-  std::error_code none;
-  for (int k = 1;; ++k) {
-    std::string out = fmt::format("{}.{}", path, k);
-    if (!fs::exists(out, none)) return out;
-  }
+constexpr size_t kMostRemarks = 20;  // with a line each
+
+// What --types takes.
+std::string type_flag(const Column& column, ColumnType rather) {
+  return column.name + "=" + detail::show(rather);
 }
 
-// One that differs may have been edited: it is put aside, so that none stays beside a model that is
-// not its own.
-std::optional<Note> write_schema(const std::string& path, bool given, const Schema& schema) {
-  const std::string text = to_json(schema);
-  std::error_code none;
-  std::string before;
-  if (fs::exists(path, none)) {
-    if (given || text_of_file(path) == text) return std::nullopt;
-    before = aside(path);
-    std::error_code failed;
-    fs::rename(path, before, failed);
-    if (failed) {
-      throw fault(ErrorKind::kIo, "{}: cannot rename it to {}: {}", path, before, failed.message());
-    }
+std::string remark_on(const Column& column, const ColumnProfile& p) {
+  const bool ignored = column.type == ColumnType::kIgnore;
+  std::string out = fmt::format("{}{}{}", column.name, ignored ? " is ignored, " : ": ", p.remark);
+  if (!p.rather) return out;
+  if (!ignored) {
+    out = fmt::format("{} is taken for a {}: {}", column.name, detail::show(column.type), p.remark);
   }
-  AtomicFile file(path);
-  file.write(text);
-  file.commit();
-  std::string said = fmt::format(
-      "the types of the columns were written to {}: to change them, edit it and give it with "
-      "--schema",
-      path);
-  if (!before.empty()) {
-    said += fmt::format("; the one that was there before was not used: to use it, give --schema {}",
-                        shell_quoted(before));
-  }
-  return Note{Note::Level::kNote, said};
+  return out + "; if that is wrong, --types " + shell_quoted(type_flag(column, *p.rather));
 }
 
-constexpr size_t kMostRemarks = 20;
-
-// What is odd or doubtful about the columns that the user has not spoken of, a line each.
+// What is odd or doubtful about the columns that the user has not spoken of: a line each, and one
+// for all that would be too many.
 std::vector<Note> remarks(const Inferred& inferred, const Schema& agreed) {
   std::vector<Note> out;
-  size_t more = 0;
+  std::vector<std::string> flags, names;  // of the rest, with another type and without
   for (size_t c = 0; c < inferred.profiles.size(); ++c) {
     const Column& column = inferred.schema.columns[c];
     const ColumnProfile& p = inferred.profiles[c];
     if (p.remark.empty() || agreed.columns[c].type != column.type) continue;
-    if (out.size() == kMostRemarks) {
-      ++more;
-      continue;
+    if (out.size() < kMostRemarks) {
+      out.push_back({Note::Level::kNote, remark_on(column, p)});
+    } else if (p.rather) {
+      flags.push_back(type_flag(column, *p.rather));
+    } else {
+      names.push_back(column.name);
     }
-    const bool ignored = column.type == ColumnType::kIgnore;
-    std::string text =
-        fmt::format("{}{}{}", column.name, ignored ? " is ignored, " : ": ", p.remark);
-    if (p.rather) {
-      if (!ignored) {
-        text = fmt::format("{} is taken for a {}: {}", column.name, detail::show(column.type),
-                           p.remark);
-      }
-      text += "; if that is wrong, --types " +
-              shell_quoted(column.name + "=" + detail::show(*p.rather));
-    }
-    out.push_back({Note::Level::kNote, std::move(text)});
   }
-  if (more > 0) {
-    out.push_back(
-        {Note::Level::kNote, fmt::format("{} more of this kind", count_of(more, "note"))});
+  if (!flags.empty()) {
+    out.push_back({Note::Level::kNote,
+                   fmt::format("{} more may be of another type; take out what is right already: "
+                               "--types {}",
+                               count_of(flags.size(), "column"),
+                               shell_quoted(fmt::format("{}", fmt::join(flags, ","))))});
+  }
+  if (!names.empty()) {
+    out.push_back({Note::Level::kNote,
+                   fmt::format("{} more of this kind: {}", count_of(names.size(), "column"),
+                               fmt::join(names, ", "))});
   }
   return out;
 }
 
-std::vector<ColumnSummary> summaries(const Schema& schema,
-                                     std::span<const ColumnProfile> profiles) {
+// The types, and examples from the sample.
+std::vector<ColumnSummary> summaries(const Inferred& inferred, const Schema& schema) {
   std::vector<ColumnSummary> out;
   for (size_t c = 0; c < schema.columns.size(); ++c) {
     const Column& column = schema.columns[c];
-    const ColumnProfile& p = profiles[c];
+    const ColumnProfile& p = inferred.profiles[c];
     std::string type = detail::show(column.type);
     if (column.type == ColumnType::kSet && column.separator != std::string(1, kListSeparator)) {
       type += fmt::format(" by {}", column.separator);
     }
-    out.push_back(
-        {column.name, std::move(type), p.distinct, p.missing, p.rows, p.examples, p.remark});
+    out.push_back({column.name, std::move(type), 0, 0, 0, p.examples, p.remark});
   }
   return out;
+}
+
+// What the table itself does not count: cells that it takes no part of, and texts as they stand.
+std::vector<size_t> to_be_counted(const Schema& schema) {
+  std::vector<size_t> out;
+  for (size_t c = 0; c < schema.columns.size(); ++c) {
+    const ColumnType type = schema.columns[c].type;
+    if (type == ColumnType::kIgnore || type == ColumnType::kText) out.push_back(c);
+  }
+  return out;
+}
+
+// To the three digits that an estimate is good for.
+uint64_t rounded(uint64_t n) {
+  uint64_t unit = 1;
+  while (n / unit >= 1000) unit *= 10;
+  return (n + unit / 2) / unit * unit;
+}
+
+// Values and missing cells of all rows. A note, if some are so many that they were estimated.
+std::optional<Note> add_counts(std::vector<ColumnSummary>& columns, const Schema& schema,
+                               const Table& table, const SampledTable& reader) {
+  std::vector<std::string> estimated;
+  for (size_t c = 0, g = 0; c < columns.size(); ++c) {
+    ColumnSummary& summary = columns[c];
+    summary.rows = table.counts().rows;
+    const auto counted = reader.counted(c);
+    if (counted) summary.missing = counted->missing;
+    if (schema.columns[c].type != ColumnType::kIgnore) {
+      const TableProfile::Cells& cells = table.counts().groups[g++];
+      summary.missing = cells.missing;
+      summary.distinct = cells.distinct;
+    }
+    if (!counted) continue;
+    summary.distinct = counted->exact ? counted->distinct : rounded(counted->distinct);
+    if (!counted->exact) estimated.push_back(summary.name);
+  }
+  if (estimated.empty()) return std::nullopt;
+  return Note{Note::Level::kNote,
+              fmt::format("the numbers of values of {} are estimates", fmt::join(estimated, ", "))};
+}
+
+// Where the types were found, if not in all rows.
+std::optional<Note> note_of_sample(const SampledTable& reader) {
+  if (reader.sample().size() == reader.looked_at() && reader.whole()) return std::nullopt;
+  return Note{Note::Level::kNote,
+              fmt::format("the types were inferred from {}, drawn from {}",
+                          count_of(reader.sample().size(), "row"),
+                          reader.whole() ? fmt::format("all {}", grouped(reader.looked_at()))
+                                         : fmt::format("the first {} (these come but once, and no "
+                                                       "more were kept)",
+                                                       grouped(reader.looked_at())))};
 }
 
 class ReadTable final : public DataReader {
@@ -172,43 +189,70 @@ class ReadTable final : public DataReader {
   std::vector<Section> reading() override { return {{"The table", options_}}; }
 
   std::unique_ptr<Dataset> read(const ReadRequest& request) override {
-    SampledTable reader(open_table(request.sources, options_));
-    const auto* const base = std::any_cast<Encoding>(&request.base);
-    Schema schema;
-    std::vector<ColumnSummary> columns;
-    std::vector<Note> notes;
-    if (!base) {
-      if (reader.sample().empty()) {
-        reader.tally()->finish();  // there may be rows, but bad ones
-        throw fault(ErrorKind::kInput, "{}: the table has no rows", reader.where());
-      }
-      Inferred inferred = infer_schema(reader);
-      schema = agreed(inferred.schema, request.wishes);
-      columns = summaries(schema, inferred.profiles);
-      notes = remarks(inferred, schema);
-      const bool given = !use_.schema.empty();
-      const std::string& path = given ? use_.schema : request.schema_path;
-      if (!path.empty()) {
-        if (const auto note = write_schema(path, given, schema)) notes.push_back(*note);
-      }
-      for (Column& c : schema.columns) {
-        if (c.pooling == Column{}.pooling) c.pooling = request.wishes.pooling.value_or(c.pooling);
-      }
+    if (const auto* const base = std::any_cast<Encoding>(&request.base)) {
+      const auto reader = open_table(request.sources, options_);
+      return read_rows(*reader, {}, request, base, request.on_read);
     }
-    auto out =
-        std::make_unique<Table>(Table::read(reader, schema, request.keep_all ? 0 : use_.holdout,
-                                            base, request.on_read, request.wishes));
+    const auto reader = look(request);
+    if (reader->sample().empty()) {
+      reader->tally()->finish();  // there may be rows, but bad ones
+      throw fault(ErrorKind::kInput, "{}: the table has no rows", reader->where());
+    }
+    const Inferred inferred = infer_schema(*reader);
+    Schema schema = agreed(inferred.schema, request.wishes);
+    std::vector<ColumnSummary> columns = summaries(inferred, schema);
+    std::vector<Note> notes = remarks(inferred, schema);
+    if (const auto note = note_of_sample(*reader)) notes.insert(notes.begin(), *note);
+    const bool given = !use_.schema.empty();
+    const std::string& path = given ? use_.schema : request.schema_path;
+    if (!path.empty()) {
+      if (const auto note = write_schema(path, given, schema)) notes.push_back(*note);
+    }
+    for (Column& c : schema.columns) {
+      if (c.pooling == Column{}.pooling) c.pooling = request.wishes.pooling.value_or(c.pooling);
+    }
+    reader->count(to_be_counted(schema));
+    const double before = reader->again() ? kLooking : 0;
+    const auto on_read = [&](uint64_t bytes, double share) {
+      if (!request.on_read) return;
+      request.on_read(reader->bytes_before() + bytes,
+                      share < 0 ? share : before + (1 - before) * share);
+    };
+    auto out = read_rows(*reader, schema, request, nullptr, on_read);
+    if (const auto note = add_counts(columns, schema, *out, *reader)) notes.push_back(*note);
     out->describe(std::move(columns), std::move(notes));
     return out;
   }
 
  private:
+  // At rows of all of it, if it can be read again.
+  std::unique_ptr<SampledTable> look(const ReadRequest& request) const {
+    if (!can_be_read_again(request.sources)) {
+      return std::make_unique<SampledTable>(open_table(request.sources, options_),
+                                            SampledTable::kRows, request.on_read);
+    }
+    TableOptions options = options_;
+    options.tally = std::make_shared<RowTally>(options.bad_rows);
+    const auto on_read = [&](uint64_t bytes, double share) {
+      if (request.on_read) request.on_read(bytes, share < 0 ? share : kLooking * share);
+    };
+    return std::make_unique<SampledTable>(
+        SampledTable::Open([=, &request] { return open_table(request.sources, options); }),
+        SampledTable::kRows, on_read);
+  }
+
+  std::unique_ptr<Table> read_rows(TableReader& reader, const Schema& schema,
+                                   const ReadRequest& request, const Encoding* base,
+                                   const std::function<void(uint64_t, double)>& on_read) const {
+    return std::make_unique<Table>(Table::read(reader, schema, request.keep_all ? 0 : use_.holdout,
+                                               base, on_read, request.wishes));
+  }
+
   // What was inferred, with what a file and the user say put over it.
   Schema agreed(Schema schema, const Wishes& wishes) const {
     std::error_code none;
     if (!use_.schema.empty() && fs::exists(use_.schema, none)) {
-      schema =
-          merged(schema, schema_from_json(text_of_file(use_.schema), use_.schema), use_.schema);
+      schema = merged(schema, read_schema(use_.schema), use_.schema);
     }
     override_types(schema, use_.types);
     check_target(schema, wishes.target);

@@ -25,7 +25,7 @@ using Result = std::unique_ptr<PGresult, Close>;
 using Address = std::unique_ptr<PQconninfoOption, Close>;
 
 // Numbers of types, fixed in the server's pg_type.dat.
-constexpr Oid kBool = 16, kBytea = 17;
+constexpr Oid kBool = 16, kBytea = 17, kJson = 114, kJsonb = 3802;
 // Of: bool, char, name, int2, int4, text, bpchar, varchar, int8, float4, float8, timestamp, date,
 // timestamptz, numeric, uuid.
 constexpr std::array<Oid, 16> kArrays{1000, 1002, 1003, 1005, 1007, 1009, 1014, 1015,
@@ -135,6 +135,7 @@ class PostgresReader final : public TableReader {
   }
 
   const std::vector<std::string>& columns() const override { return columns_; }
+  const std::vector<bool>& is_json() const { return is_json_; }  // by column
 
   bool next(std::vector<Cell>& cells) override {
     if (!std::exchange(held_, false)) fetch();
@@ -263,7 +264,9 @@ class PostgresReader final : public TableReader {
     }
     for (int i = 0; i < columns; ++i) {
       columns_.emplace_back(::PQfname(result_.get(), i));
-      kinds_.push_back(kind_of(::PQftype(result_.get(), i)));
+      const Oid type = ::PQftype(result_.get(), i);
+      kinds_.push_back(kind_of(type));
+      is_json_.push_back(type == kJson || type == kJsonb);
     }
     check_column_names(columns_, server_.where, "name the columns of the query with AS");
     lists_.resize(columns_.size());
@@ -298,6 +301,7 @@ class PostgresReader final : public TableReader {
   Result result_;  // the row last read
   std::vector<std::string> columns_;
   std::vector<Kind> kinds_;
+  std::vector<bool> is_json_;
   std::vector<std::string> lists_;  // unpacked arrays of the row, by column
   uint64_t row_ = 0;
   bool held_ = false;  // result_ is the first row, and next() has not given it
@@ -306,7 +310,9 @@ class PostgresReader final : public TableReader {
 }  // namespace
 
 std::unique_ptr<TableReader> read_postgres(const std::string& source, const TableOptions& options) {
-  return std::make_unique<PostgresReader>(source, options);
+  auto rows = std::make_unique<PostgresReader>(source, options);
+  std::vector<bool> is_json = rows->is_json();
+  return expand_json(std::move(rows), std::move(is_json));
 }
 
 }  // namespace kith

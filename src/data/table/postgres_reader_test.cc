@@ -110,6 +110,30 @@ TEST_F(PostgresReader, RowsComeInTheOrderOfThePrimaryKey) {
   EXPECT_EQ(rows_of(*open("keyed")), (Rows{{"1", "p", "3"}, {"2", "p", "4"}, {"1", "q", "2"}}));
 }
 
+// As the same rows are that come as JSON lines.
+TEST_F(PostgresReader, JsonIsFlattened) {
+  execute(
+      "CREATE TABLE docs(id int, doc jsonb, plain json, none jsonb, tags text[]);"
+      "INSERT INTO docs VALUES(1, '{\"a\": \"x\", \"b\": {\"c\": 2, \"d\": [1, 2]}}', "
+      "'{\"k\": true}', NULL, '{p,q}'), (2, NULL, 'null', NULL, NULL), "
+      "(3, '{\"b\": {\"c\": 3}, \"e\": \"late\"}', '{}', '{}', '{}')");
+  const std::string s(1, kListSeparator);
+  const auto reader = open("SELECT * FROM docs ORDER BY id");
+  EXPECT_EQ(reader->columns(),
+            (Names{"id", "doc.a", "doc.b.c", "doc.b.d", "plain.k", "tags", "doc.e", "none"}));
+  EXPECT_EQ(rows_of(*reader),
+            (Rows{{"1", "x", "2", "1" + s + "2", "true", "p" + s + "q", kMissing, kMissing},
+                  {"2", kMissing, kMissing, kMissing, kMissing, kMissing, kMissing, kMissing},
+                  {"3", kMissing, "3", kMissing, kMissing, kMissing, "late", kMissing}}));
+  expect_part(
+      "row 1001: column doc: the key doc.b is not among the first 1000 rows, which settle "
+      "the columns; name the keys to be read in a SELECT of --query",
+      error("SELECT jsonb_build_object(CASE WHEN i > 1000 THEN 'b' ELSE 'a' END, i) AS doc "
+            "FROM generate_series(1, 1001) AS i"));
+  expect_part("the key doc.a occurs twice in this row",
+              error("SELECT 1 AS \"doc.a\", '{\"a\": 2}'::json AS doc"));
+}
+
 TEST_F(PostgresReader, ATableOrAQueryCanBeChosen) {
   execute(
       "CREATE TABLE films(x int); CREATE TABLE \"My Films\"(y int); INSERT INTO films VALUES(1), "

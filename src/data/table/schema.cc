@@ -15,7 +15,7 @@
 namespace kith {
 namespace {
 
-constexpr std::string_view kFileKeys[] = {"columns"};
+constexpr std::string_view kFileKeys[] = {"columns", "inferred"};
 
 bool has_members(const Column& column) {
   return column.type == ColumnType::kSet || column.type == ColumnType::kVector;
@@ -155,7 +155,7 @@ const JsonValue::List& list_of_columns(const JsonValue& json, const std::string&
                 shown_json(&json));
   }
   for (const auto& [key, value] : *members) {
-    if (key == "columns") continue;
+    if (std::ranges::find(kFileKeys, key) != std::end(kFileKeys)) continue;
     throw fault(ErrorKind::kInput, "{}: unknown key {}{}", where, shown(key),
                 suggest(key, kFileKeys));
   }

@@ -5,14 +5,14 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "data/table/cells.h"
-#include "data/table/table_reader.h"
+#include "data/table/sampled_table.h"
 #include "kith/fields.h"
 
 namespace kith {
@@ -66,33 +66,14 @@ struct Schema {
   std::vector<Column> columns;
 };
 
-// A reader that keeps the first rows so that they can be looked at before they are read: the sample
-// comes first again. This is what makes inference work on standard input.
-class SampledTable final : public TableReader {
- public:
-  // Fewer rows are kept if they are very long.
-  explicit SampledTable(std::unique_ptr<TableReader> rest, size_t rows = 10000);
-  ~SampledTable() override;
-  const std::vector<std::string>& columns() const override;
-  bool next(std::vector<Cell>& cells) override;
-  std::string where() const override;
-  uint64_t bytes() const override;
-  double share() const override;
-  // The kept rows: sample()[r][c].
-  const std::vector<std::vector<std::optional<std::string>>>& sample() const;
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
 struct Inferred {
   Schema schema;
   std::vector<ColumnProfile> profiles;  // one for each column
 };
 Inferred infer_schema(const SampledTable& table);
 
-// The file: {"columns": [{"name": ..., "type": ..., ...}]}, settings at their defaults left out.
+// The file: {"columns": [{"name": ..., "type": ..., ...}]}, settings at their defaults left out. A
+// key "inferred" is of schema_file.h.
 std::string to_json(const Schema& schema);
 // Error(kInput) naming the place for anything unknown or out of range, with a suggestion.
 Schema schema_from_json(std::string_view text, const std::string& where);

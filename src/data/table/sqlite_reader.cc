@@ -14,6 +14,7 @@ namespace kith {
 namespace {
 
 constexpr int kBusyPatience = 5000;  // milliseconds that another program may hold the file
+constexpr int kLooked = 1000;        // rows that tell which columns are JSON
 
 struct Close {
   void operator()(sqlite3* db) const { ::sqlite3_close(db); }
@@ -67,6 +68,27 @@ class SqliteReader final : public TableReader {
     }
     if (!good) tally()->add_repaired(*this);
     return true;
+  }
+
+  // By column: whether the cells that are there are objects of JSON, which SQLite keeps as text.
+  // Before the first row is read.
+  std::vector<bool> find_json() {
+    std::vector<bool> some(columns_.size()), all(columns_.size(), true);
+    int code = SQLITE_ROW;
+    for (int row = 0; row < kLooked && code == SQLITE_ROW; ++row) {
+      code = ::sqlite3_step(statement_.get());
+      for (size_t i = 0; code == SQLITE_ROW && i < columns_.size(); ++i) {
+        const int column = static_cast<int>(i);
+        const int type = ::sqlite3_column_type(statement_.get(), column);
+        if (type == SQLITE_NULL || !all[i]) continue;
+        some[i] = true;
+        all[i] = type == SQLITE_TEXT && is_json_object(cell(i).value_or(""));
+      }
+    }
+    if (code != SQLITE_ROW && code != SQLITE_DONE) fail(code);
+    ::sqlite3_reset(statement_.get());
+    for (size_t i = 0; i < some.size(); ++i) some[i] = some[i] && all[i];
+    return some;
   }
 
   std::string where() const override { return fmt::format("{}: row {}", path_, row_); }
@@ -162,7 +184,9 @@ class SqliteReader final : public TableReader {
 }  // namespace
 
 std::unique_ptr<TableReader> read_sqlite(const std::string& path, const TableOptions& options) {
-  return std::make_unique<SqliteReader>(path, options);
+  auto rows = std::make_unique<SqliteReader>(path, options);
+  std::vector<bool> is_json = rows->find_json();
+  return expand_json(std::move(rows), std::move(is_json));
 }
 
 }  // namespace kith

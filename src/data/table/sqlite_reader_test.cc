@@ -56,6 +56,35 @@ TEST_F(SqliteReader, TheOnlyTableIsTaken) {
   EXPECT_FALSE(reader->next(cells)) << "does not begin again";
 }
 
+TEST_F(SqliteReader, ColumnsOfJsonObjectsAreFlattened) {
+  const std::string table = "CREATE TABLE t(id INT, doc TEXT, note TEXT, list TEXT);";
+  const std::string rows =
+      "INSERT INTO t VALUES(1, '{\"a\": 1, \"b\": {\"c\": \"x\"}}', '{no json', '[1, 2]'),"
+      "(2, NULL, '{}', '[3]'), (3, ' {\"b\": {\"c\": \"y\"}}', NULL, '[4]')";
+  const auto path = database(table + rows);
+  const auto reader = open_table({path}, {});
+  EXPECT_EQ(reader->columns(),
+            (std::vector<std::string>{"id", "doc.a", "doc.b.c", "note", "list"}));
+  EXPECT_EQ(rows_of(*reader), (Rows{{"1", "1", "x", "{no json", "[1, 2]"},
+                                    {"2", kMissing, kMissing, "{}", "[3]"},
+                                    {"3", kMissing, "y", kMissing, "[4]"}}));
+  EXPECT_EQ(reader->where(), path + ": row 3");
+  EXPECT_EQ(reader->tally()->finish().size(), 0u);
+
+  std::string many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ";
+  const auto query = [&](int last, const std::string& then) {
+    return many + std::to_string(last) + ") SELECT i, CASE WHEN i < 1001 THEN '{\"a\": 1}' ELSE '" +
+           then + "' END AS doc FROM n";
+  };
+  EXPECT_EQ(rows_of(*open_table({path}, {.query = query(1000, "")})).size(), 1000u);
+  expect_part(": row 1001: column doc: this is not JSON", error(path, query(1001, "no")));
+  expect_part(
+      "nested deeper than 100 levels",
+      error(path, query(1001, "{\"a\":" + std::string(101, '[') + std::string(101, ']') + "}")));
+  TableOptions skip{.bad_rows = BadRows::kSkip, .query = query(1002, "no")};
+  EXPECT_EQ(rows_of(*open_table({path}, skip)).size(), 1000u);
+}
+
 TEST_F(SqliteReader, ATableOrAQueryCanBeChosen) {
   const auto path = database(
       "CREATE TABLE a(x); CREATE TABLE \"b \"\" c\"(y); INSERT INTO a VALUES(1), (2);"

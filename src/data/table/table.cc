@@ -284,6 +284,13 @@ class TableBuilder {
     return t_.encoding_.groups[g].named() ? build_[g].offsets.size() - 1 : build_[g].index.size();
   }
 
+  uint64_t distinct(size_t g) {
+    if (column(g).type != ColumnType::kSet) return entity_count(g);
+    std::vector<bool> seen(space(g).names.size());
+    for (const uint32_t member : build_[g].members) seen[member] = true;
+    return static_cast<uint64_t>(std::ranges::count(seen, true));
+  }
+
   // How often each entity stands in the table, and each name.
   void count() {
     const size_t n = build_.size();
@@ -295,6 +302,7 @@ class TableBuilder {
         const uint32_t id = t_.ids_[r * n + g];
         if (id != kNoEntity) ++e.counts[id];
       }
+      t_.profile_.groups[g].distinct = distinct(g);
     }
     for (ValueSpace& s : t_.encoding_.spaces) s.counts.resize(s.names.size());
     for (size_t g = 0; g < n; ++g) {

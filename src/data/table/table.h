@@ -45,6 +45,7 @@ struct TableProfile {
   uint64_t bytes = 0, rows = 0, held_out = 0;
   struct Cells {
     uint64_t missing = 0;
+    uint64_t distinct = 0;    // values; of a set its members
     uint64_t unreadable = 0;  // not what the column's type can read; taken as missing
     std::string first;        // of those: where, and what stood there
   };

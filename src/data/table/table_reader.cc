@@ -285,4 +285,11 @@ std::unique_ptr<TableReader> open_table(const std::vector<std::string>& sources,
   return std::make_unique<ChainedReader>(sources, std::move(shared));
 }
 
+bool can_be_read_again(const std::vector<std::string>& sources) {
+  return std::ranges::all_of(sources, [](const std::string& source) {
+    std::error_code none;
+    return is_database(source) || (source != "-" && fs::is_regular_file(source, none));
+  });
+}
+
 }  // namespace kith

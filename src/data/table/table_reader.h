@@ -78,6 +78,8 @@ class RowTally {
   void leave_out(const BadRow& row);
   // A row with bytes that are not UTF-8, which became U+FFFD.
   void add_repaired(const TableReader& at);
+  // Forgets what was counted: the sources are read once more.
+  void restart() { *this = RowTally(bad_rows_); }
   // At the end: what a person should know. Error(kInput) if more than half of the rows are bad.
   std::vector<Note> finish() const;
 
@@ -113,6 +115,9 @@ class TableReader {
 // packed), "-" for standard input, or "postgresql://..." for a database server.
 std::unique_ptr<TableReader> open_table(const std::vector<std::string>& sources,
                                         const TableOptions& options);
+
+// Whether all of them are files or databases, which give the same when they are opened again.
+bool can_be_read_again(const std::vector<std::string>& sources);
 
 }  // namespace kith
 

@@ -76,6 +76,11 @@ std::unique_ptr<TableReader> read_json(std::unique_ptr<ByteSource> source, std::
 std::unique_ptr<TableReader> read_sqlite(const std::string& path, const TableOptions& options);
 std::unique_ptr<TableReader> read_postgres(const std::string& source, const TableOptions& options);
 
+// The rows with those columns expanded whose cells are JSON (one of `is_json` for each column).
+std::unique_ptr<TableReader> expand_json(std::unique_ptr<TableReader> rows,
+                                         std::vector<bool> is_json);
+bool is_json_object(std::string_view text);
+
 // A stream of text of whatever format: what open_table does with a file.
 std::unique_ptr<TableReader> read_text_table(std::unique_ptr<ByteSource> source, std::string name,
                                              const TableOptions& options,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.h"
 #include "data/table/table_readers.h"
 #include "data/test_files.h"
 
@@ -16,6 +17,28 @@ namespace kith {
 
 using Row = std::vector<std::optional<std::string>>;
 inline constexpr std::nullopt_t kMissing = std::nullopt;
+
+// Rows that are there already.
+class FixedTable final : public TableReader {
+ public:
+  FixedTable(std::vector<std::string> columns, std::vector<Row> rows)
+      : TableReader(TableOptions{}), columns_(std::move(columns)), rows_(std::move(rows)) {}
+  const std::vector<std::string>& columns() const override { return columns_; }
+  bool next(std::vector<Cell>& cells) override {
+    if (at_ == rows_.size()) return false;
+    cells.assign(rows_[at_].begin(), rows_[at_].end());
+    ++at_;
+    return true;
+  }
+  std::string where() const override { return fmt::format("fixed:{}", at_); }
+  uint64_t bytes() const override { return at_; }
+  double share() const override { return -1; }
+
+ private:
+  std::vector<std::string> columns_;
+  std::vector<Row> rows_;
+  size_t at_ = 0;
+};
 
 inline std::vector<Row> rows_of(TableReader& reader) {
   std::vector<Row> out;
