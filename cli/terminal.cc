@@ -54,9 +54,9 @@ void stand(std::string bar) {
   shown().bar = std::move(bar);
 }
 
-// How long a log may show nothing: two seconds at first, ten when it has gone on for long.
+// How long a log may show nothing: 1.6 seconds at first, eight when it has gone on for long.
 std::chrono::steady_clock::duration log_gap() {
-  const std::chrono::steady_clock::duration shortest = std::chrono::seconds(2);
+  const std::chrono::steady_clock::duration shortest = std::chrono::milliseconds(1600);
   return std::clamp((std::chrono::steady_clock::now() - shown().start) / 5, shortest, 5 * shortest);
 }
 
@@ -68,8 +68,8 @@ void beat(const std::stop_token& stop) try {
     const auto now = std::chrono::steady_clock::now();
     const auto still = now - shown().last;
     if (!is_terminal(Stream::kErr)) {
-      if (still < log_gap()) continue;
       const std::chrono::duration<double> seconds = now - shown().start;
+      if (still < 5 * log_gap() / 4) continue;  // what says more goes before
       std::fprintf(stderr, "  working, %.0f s\n", seconds.count());
       shown().last = now;
       continue;

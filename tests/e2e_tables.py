@@ -228,7 +228,16 @@ class Asking(kith.TestCase):
     def test_unknown_values_get_the_nearest_spelling(self):
         self.refused("near", self.model, "director=Directr 11", says=["Directr 11", "Director 11"])
         self.refused("near", self.model, "Actr 205", says=["Actr 205", "cast=Actor 205"])
-        self.refused("near", self.model, "genres=Genre10|Gnre11", says=["Gnre11", "Genre11"])
+        self.refused("near", self.model, "genres=Gnre10|Gnre11", says=["Gnre10", "Genre10"])
+        # Beside others it is a missing one.
+        told = self.ok("near", self.model, "genres=Genre10|Gnre11")
+        self.assertIn("kith: warning: genres has no value Gnre11; similar: Genre11", told.err)
+        self.assertEqual(told.out, self.ok("near", self.model, "genres=Genre10").out)
+        self.refused("predict", self.model, "--target", "year", "director=Directr 11",
+                     says=["Directr 11", "Director 11"])
+        told = self.ok("predict", self.model, "--target", "year", "director=Directr 11", "genres=Genre10")
+        self.assertIn("director has no value Directr 11", told.err)
+        self.assertEqual(told.out, self.ok("predict", self.model, "--target", "year", "genres=Genre10").out)
 
     def test_questions_that_make_no_sense(self):
         for args, says in (

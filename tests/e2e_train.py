@@ -291,7 +291,7 @@ class Terminal(kith.TestCase):
         for flags, signs in (((), True), (("--quiet",), False), (("--json",), False)):
             process = subprocess.Popen([kith.KITH, *map(str, command), *flags], stdin=subprocess.PIPE,
                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            time.sleep(2.6)
+            time.sleep(2.8)
             _, told = process.communicate(kith.two_topics(100))
             self.assertEqual(process.returncode, 0, told)
             found = [line for line in told.splitlines() if line.startswith("  working, ")]
