@@ -50,7 +50,7 @@ class Corpora(kith.TestCase):
         self.refused_and_untouched(text, says=["min-count", "3"])
 
     def test_one_word_only(self):
-        self.refused_and_untouched(self.write("a.txt", "again " * 50), says="words")
+        self.refused_and_untouched(self.write("a.txt", "again " * 50), says="the same word 50 times")
 
     def test_utf16(self):
         for encoding in ("utf-16-le", "utf-16-be"):

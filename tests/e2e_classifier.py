@@ -228,7 +228,7 @@ class Classifier(kith.TestCase):
         self.assertEqual(json.loads(lines[0])["label"], ["x", "y"])
         self.ok("predict", self.model, table, "-o", self.path("l.csv"))
         told = self.path("l.csv").read_text(encoding="utf-8")
-        self.assertIn("\nhill1 hill2,x|y,", told)
+        self.assertIn("\n1,hill1 hill2,x|y,", told)
         self.assertNotIn("\x1f", told)
 
     def test_texts_that_look_like_files(self):

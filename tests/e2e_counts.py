@@ -82,7 +82,7 @@ class Counts(kith.TestCase):
         self.refused("count", self.counts, "--window", 3, code=kith.BAD_USAGE,
                      says="--window is for counting a text")
         self.refused("train", "glove", self.counts, "--window", 3, "-o", self.path("m.kith"),
-                     code=kith.BAD_USAGE, says="--window is for counting a text")
+                     code=kith.BAD_USAGE, says="counts made with --window 10, not 3; leave it out")
         self.refused("count", self.text, "-o", self.text, code=kith.BAD_USAGE, says="text.txt")
         self.refused("count", code=kith.BAD_USAGE, says="count needs a text")
         self.refused("count", self.path("no.txt"), says="no.txt")

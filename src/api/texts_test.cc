@@ -94,8 +94,8 @@ TEST(Texts, ListsHaveMembers) {
     file.commit();
   };
   predict_rows(topics(), {path}, {}, Settings{text("text", "plot")}, two_threads(), row);
-  expect_part("plot,tags,one,no,prediction", bytes_of(folder.path() + "/out.csv"));
-  expect_part("\nwave,a b |c,x,,topic0,", bytes_of(folder.path() + "/out.csv"));
+  expect_part("row,plot,tags,one,no,prediction", bytes_of(folder.path() + "/out.csv"));
+  expect_part("\n1,wave,a b |c,x,,topic0,", bytes_of(folder.path() + "/out.csv"));
 }
 
 TEST(Texts, AFileOrAText) {

@@ -89,12 +89,11 @@ class ReadCounts final : public DataReader {
                                         made_with(), corpus.metadata());
     for (Note& note : corpus.profile().notes) out->add_note(std::move(note));
     if (options_.within == CountWithin::kLine && corpus.counts().longest_line > kLongestLine) {
-      out->add_note(
-          {Note::Level::kNote,
-           fmt::format("what is longer than {} is counted in pieces of that length; "
-                       "the longest has {}",
-                       count_of(kLongestLine, "word"),
-                       count_of(corpus.counts().longest_line, "word"))});
+      out->add_note({Note::Level::kNote,
+                     fmt::format("what is longer than {} is counted in pieces of that length; "
+                                 "the longest has {}",
+                                 count_of(kLongestLine, "word"),
+                                 count_of(corpus.counts().longest_line, "word"))});
     }
     return out;
   }
