@@ -4,7 +4,6 @@
 // guess.
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -312,17 +311,17 @@ class ColumnGuess {
   using Values = std::unordered_map<double, size_t>;  // how often each occurs
 
   static bool are_years(const Values& values) {
-    return std::ranges::all_of(std::views::keys(values),
-                               [](double v) { return v >= 1500 && v <= 2200; });
+    return std::ranges::all_of(
+        values, [](double v) { return v >= 1500 && v <= 2200; }, &Values::value_type::first);
   }
 
   // Whole numbers that all differ are quantities (populations) or numbers of the rows: called so,
   // or without wide gaps but for the rows that are not in the sample.
   bool is_numbering(const Values& values, const Readable& read) const {
     if (values.size() < kEnoughForIds || values.size() < read.good) return false;
-    const auto [low, high] = std::ranges::minmax(std::views::keys(values));
+    const auto [low, high] = std::ranges::minmax_element(values, {}, &Values::value_type::first);
     return is_id_name(column_.name) ||
-           high - low < 4 * static_cast<double>(values.size()) * rows_of_each_;
+           high->first - low->first < 4 * static_cast<double>(values.size()) * rows_of_each_;
   }
 
   bool is_set() {
