@@ -37,6 +37,15 @@ struct Flag {
   std::string name() const { return std::string(info->name); }
 };
 
+// What can be switched off.
+std::vector<FieldGroup> switches(std::span<const FieldGroup> groups) {
+  std::vector<FieldGroup> out(groups.begin(), groups.end());
+  for (FieldGroup& group : out) {
+    std::erase_if(group.fields, [](const FieldInfo& f) { return !f.is_flag(); });
+  }
+  return out;
+}
+
 // `text` is a flag with its dashes and without a value.
 Flag find_flag(std::string_view text, std::span<const FieldGroup> groups) {
   const bool is_long = text.starts_with("--");
@@ -45,6 +54,8 @@ Flag find_flag(std::string_view text, std::span<const FieldGroup> groups) {
   if (name.starts_with("no-")) {
     const FieldInfo* const info = find_field(name.substr(3), groups);
     if (info && info->is_flag()) return {info, true};
+    const std::string meant = correction(name.substr(3), switches(groups), "--no-");
+    if (!meant.empty()) throw fault(ErrorKind::kUsage, "unknown flag {}{}", text, meant);
   }
   throw fault(ErrorKind::kUsage, "unknown flag {}{}", text,
               correction(text.substr(is_long ? 2 : 1), groups, "--"));

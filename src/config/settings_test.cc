@@ -114,6 +114,7 @@ TEST(Flags, UnknownNamesComeWithASuggestion) {
   EXPECT_EQ(usage({"--min-cout=5"}), "unknown flag --min-cout; did you mean --min-count?");
   EXPECT_EQ(usage({"--colour-of-the-sea", "5"}), "unknown flag --colour-of-the-sea");
   EXPECT_EQ(usage({"-x"}), "unknown flag -x");
+  EXPECT_EQ(usage({"--no-shin"}), "unknown flag --no-shin; did you mean --no-shiny?");
   EXPECT_EQ(usage({"--no-dim"}).rfind("unknown flag --no-dim", 0), 0u);
   EXPECT_EQ(usage({"--=5"}), "unknown flag --");
 }
