@@ -154,8 +154,19 @@ class Sources(SameTable):
         asked = ["--target", "director", "--bad-rows", "skip"]
         predicted = self.ok("predict", self.path("m.kith"), file, *asked)
         self.assertIn(said, predicted.err)
-        self.assertEqual(predicted.out, self.ok("predict", self.path("m.kith"),
-                                                self.path("good.csv"), *asked[:2]).out)
+        alone = self.ok("predict", self.path("m.kith"), self.path("good.csv"), *asked[:2])
+        without_numbers = [[line.split(",", 1)[1] for line in run.out.splitlines()]
+                           for run in (predicted, alone)]
+        self.assertEqual(*without_numbers)
+        # Of the lines in front of the second one that is bad, two are one row.
+        numbers = [n for n in range(1, len(self.rows) + 3) if n not in (3, 20)]
+        rows = self.ok("predict", self.path("m.kith"), file, *asked, "--json").json_lines
+        self.assertEqual([row["row"] for row in rows], numbers)
+        self.ok("embed", self.path("m.kith"), file, "--bad-rows", "skip", "-o", self.path("v.jsonl"))
+        rows = [json.loads(row) for row in self.path("v.jsonl").read_text().splitlines()]
+        self.assertEqual([(row["row"], row["id"]) for row in rows], [(n, str(n)) for n in numbers])
+        odd = self.ok("score", self.path("m.kith"), file, "--bad-rows", "skip", "--all", "--json")
+        self.assertEqual([row["row"] for row in odd.json_lines], numbers)
         for command in (["eval", self.path("m.kith"), file, *asked],
                         ["update", self.path("m.kith"), file, "-o", self.path("u.kith"),
                          "--bad-rows", "skip"],

@@ -74,7 +74,7 @@ struct PredictedRow {
   std::span<const std::optional<std::string_view>> cells;
   std::span<const uint8_t> numbers;  // by column: whether its cells are numbers, to the model
   const Prediction& prediction;
-  uint64_t row = 0;                  // counted from 1
+  uint64_t row = 0;                  // in the sources, from 1
   std::span<const uint8_t> lists{};  // by column: whether each cell is one, to the model
 
   // The members of a cell that came as a list of JSON or an array of PostgreSQL; none if it did

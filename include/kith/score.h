@@ -31,7 +31,7 @@ struct ScoreOptions {
 // adds elsewhere in the table, in standard deviations.
 struct ScoredRow {
   std::string name;    // of the column that names it, or its place
-  uint64_t row = 0;    // counted from 1
+  uint64_t row = 0;    // in the sources, from 1
   bool named = false;  // by a column
   double score = 0, odd = 0;
   struct Pair {

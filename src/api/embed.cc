@@ -64,8 +64,8 @@ Embedded embed_cells(const Model& model, const std::vector<std::string>& sources
   if (!options.name.empty()) name = rows.column(options.name);
   const size_t dim = dim_of(asker);
   while (rows.next()) {
-    const Cell label = name ? rows.raw()[*name] : std::nullopt;
-    const std::span<float> vector = output.add(label.value_or(""), dim);
+    const std::string_view label = name ? rows.raw()[*name].value_or("") : std::string_view();
+    const std::span<float> vector = output.add(label, rows.row(), dim);
     add_groups(asker.see(rows.cells()), vector);
     if (!std::ranges::all_of(vector, [](float x) { return std::isfinite(x); })) {
       throw fault(ErrorKind::kInput,
@@ -89,7 +89,7 @@ Embedded embed_texts(const Model& model, const std::vector<std::string>& sources
   uint64_t unknown = 0;
   for (TextRow row; rows.next(row);) {
     context.check();
-    unknown += !texts.embed(row.text, output.add(row.name, texts.dim()));
+    unknown += !texts.embed(row.text, output.add(row.name, rows.row(), texts.dim()));
   }
   for (Note& n : rows.finish()) note(observer, n.level, std::move(n.text));
   if (output.rows() == 0) throw fault(ErrorKind::kInput, "{}: no texts in it", rows.where());

@@ -141,7 +141,7 @@ PredictedRows predict_pairs(const Ranks& model, const std::vector<std::string>& 
     ++out.rows;
     out.unknown_users += !answer.known_user;
     out.unknown_items += !answer.known_item;
-    row({reader->columns(), cells, numbers, answer, out.rows});
+    row({reader->columns(), cells, numbers, answer, reader->row()});
   }
   for (Note& n : reader->tally()->finish()) note(observer, n.level, std::move(n.text));
   return out;
@@ -164,7 +164,7 @@ PredictedRows predict_cells(const Model::Impl& model, const std::vector<std::str
     ++out.rows;
     row({rows.columns(), rows.raw(), numbers,
          asker.predict(asker.see(cells), target, static_cast<size_t>(options.top.value_or(1))),
-         out.rows, lists});
+         rows.row(), lists});
   }
   return out;
 }

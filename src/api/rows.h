@@ -80,6 +80,7 @@ class GroupedRows {
   bool next();  // Error(kCancelled) if that was asked for
   std::span<const Cell> cells() const { return cells_; }
   std::string where() const { return reader_->where(); }
+  uint64_t row() const { return reader_->row(); }
   bool has(size_t group) const { return column_[group] != Encoding::npos; }
   const std::vector<std::string>& columns() const { return reader_->columns(); }
   // A column of the sources that the model need not know; Error(kUsage) if they have none.

@@ -19,6 +19,7 @@ class Oddities {
   struct Row {
     std::string name;
     bool named;
+    uint64_t number;
     std::vector<float> pairs;  // NaN where one of the two is missing
   };
   void add(Row row) {
@@ -70,6 +71,7 @@ ScoredRow scored(const Oddities& oddities, const Oddities::Row& row,
   ScoredRow out;
   out.name = row.name;
   out.named = row.named;
+  out.row = row.number;
   for (size_t p = 0; p < pairs.size(); ++p) {
     if (std::isnan(row.pairs[p])) continue;
     out.pairs.push_back({pairs[p].name, row.pairs[p], oddities.mean(p), oddities.odd(row, p)});
@@ -106,7 +108,8 @@ std::vector<ScoredRow> score_rows(const Model& model, const std::vector<std::str
   while (rows.next()) {
     const SeenRow& row = asker.see(rows.cells());
     const Cell label = name ? rows.raw()[*name] : std::nullopt;
-    Oddities::Row found{label ? std::string(*label) : rows.where(), label.has_value(), {}};
+    Oddities::Row found{
+        label ? std::string(*label) : rows.where(), label.has_value(), rows.row(), {}};
     for (const GroupPair& p : pairs) {
       const bool there = row.present[p.a] && row.present[p.b];
       found.pairs.push_back(there ? static_cast<float>(asker.model().pair_score(row, p.a, p.b))
@@ -117,7 +120,6 @@ std::vector<ScoredRow> score_rows(const Model& model, const std::vector<std::str
   std::vector<ScoredRow> out;
   for (const Oddities::Row& row : oddities.rows()) {
     out.push_back(scored(oddities, row, pairs));
-    out.back().row = out.size();
   }
   if (options.all) return out;
   std::ranges::stable_sort(out, [](auto& a, auto& b) { return a.odd > b.odd; });

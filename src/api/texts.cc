@@ -54,7 +54,7 @@ PredictedRows predict_texts(const Classifies& model, const std::vector<std::stri
     ++out.rows;
     out.unknown_texts += !answer.known_text;
     numbers.resize(item.columns.size());
-    row({item.columns, item.cells, numbers, answer, out.rows});
+    row({item.columns, item.cells, numbers, answer, source->row()});
   }
   for (Note& n : source->finish()) note(observer, n.level, std::move(n.text));
   return out;

@@ -47,7 +47,8 @@ std::optional<VectorFormat> format_of(const std::string& output,
 }
 
 // As rows of text: the numbers in as many digits as it takes to read the same ones again.
-void write_rows(const std::string& output, const NamedVectors& vectors, const Context& context) {
+void write_rows(const std::string& output, const NamedVectors& vectors,
+                std::span<const uint64_t> numbers, const Context& context) {
   ResultFile file(output);
   std::vector<ResultColumn> columns{{"name"}};
   for (size_t k = 0; k < vectors.matrix.cols(); ++k) columns.push_back({fmt::format("v{}", k + 1)});
@@ -58,7 +59,7 @@ void write_rows(const std::string& output, const NamedVectors& vectors, const Co
     const std::span<const float> row = vectors.matrix.row(r);
     std::ranges::transform(row, digits.begin(), [](float x) { return fmt::format("{:.9g}", x); });
     if (file.takes_json()) {
-      file.json_line(fmt::format("{{\"row\":{},\"id\":{},\"vector\":[{}]}}\n", r + 1,
+      file.json_line(fmt::format("{{\"row\":{},\"id\":{},\"vector\":[{}]}}\n", numbers[r],
                                  json_text(vectors.names[r]), fmt::join(digits, ",")));
       continue;
     }
@@ -81,8 +82,9 @@ VectorOutput::VectorOutput(std::string output, std::optional<VectorFormat> to,
   check_output(output_, inputs);
 }
 
-std::span<float> VectorOutput::add(std::string_view name, size_t cols) {
-  add_distinct(names_, name.empty() ? fmt::format("{}", names_.size() + 1) : std::string(name));
+std::span<float> VectorOutput::add(std::string_view name, uint64_t number, size_t cols) {
+  add_distinct(names_, name.empty() ? fmt::format("{}", number) : std::string(name));
+  numbers_.push_back(number);
   if (rows_ % kPage == 0) pages_.emplace_back(kPage, cols);
   return pages_.back().row(rows_++ % kPage);
 }
@@ -107,7 +109,7 @@ void VectorOutput::write(Matrix matrix, const Context& context) {
     const MatrixVectors vectors(out.matrix);
     write_vectors(output_, *format_, out.names, WatchedVectors(vectors, context));
   } else {
-    write_rows(output_, out, context);
+    write_rows(output_, out, numbers_, context);
   }
 }
 

@@ -21,8 +21,9 @@ class VectorOutput {
   // Error(kUsage) if no format is said, if two are, or if the file is one of the inputs.
   VectorOutput(std::string output, std::optional<VectorFormat> to,
                const std::vector<std::string>& inputs);
-  // Zeros, to be filled. Without a name it gets its number; a name that is taken becomes another.
-  std::span<float> add(std::string_view name, size_t cols);
+  // Zeros, to be filled, for row `number` of the sources. Without a name it gets that; a name that
+  // is taken becomes another.
+  std::span<float> add(std::string_view name, uint64_t number, size_t cols);
   uint64_t rows() const { return rows_; }
   // All of them as one matrix; what was copied is given up on the way.
   Matrix join(size_t cols);
@@ -34,6 +35,7 @@ class VectorOutput {
   std::string output_;
   std::optional<VectorFormat> format_;
   Names names_;
+  std::vector<uint64_t> numbers_;
   size_t rows_ = 0;
   std::vector<Matrix> pages_;
 };

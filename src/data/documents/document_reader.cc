@@ -42,12 +42,12 @@ std::vector<uint32_t> DocumentReader::collect(TextRows& rows, WordCounter& count
     if (p.documents >= 0xffffffff) throw fault(ErrorKind::kLimit, "too many documents");
     std::string fixed;
     const std::string_view name = repair_utf8(row.name, fixed) ? fixed : row.name;
-    const std::string wanted = name.empty() ? fmt::format("{}", p.documents) : std::string(name);
+    const std::string wanted = name.empty() ? fmt::format("{}", rows.row()) : std::string(name);
     if (out.names_.find(wanted)) {
       throw fault(ErrorKind::kInput,
                   "{}: two documents are called {} (the second is number {}); name them by a "
                   "column whose values differ, or leave --id out",
-                  rows.where(), shown(wanted), p.documents);
+                  rows.where(), shown(wanted), rows.row());
     }
     out.names_.add(wanted);
     text.for_each(row.text, [&](std::span<const std::string_view> words) {

@@ -47,6 +47,7 @@ class LineSource final : public LabelSource {
 
   bool next(LabelledText& out) override {
     if (!read_line()) return false;
+    ++rows_;
     set_.start(out);
     out.weight = 1;
     split(out);
@@ -55,6 +56,7 @@ class LineSource final : public LabelSource {
     out.cells = {&cell_, 1};
     return true;
   }
+  uint64_t row() const override { return rows_; }
   uint64_t bytes() const override { return bytes_; }
   double share() const override {
     if (!source_) return 1;
@@ -141,7 +143,7 @@ class LineSource final : public LabelSource {
   const TextEncoding encoding_;
   std::unique_ptr<ByteSource> source_;
   size_t at_ = 0;
-  uint64_t line_number_ = 0, bytes_ = 0;
+  uint64_t line_number_ = 0, rows_ = 0, bytes_ = 0;  // of this source; of all
   std::string_view rest_;
   std::string line_, text_;
   LabelSet set_;
@@ -186,6 +188,7 @@ class RowSource final : public LabelSource {
     out.cells = cells_;
     return true;
   }
+  uint64_t row() const override { return rows_->row(); }
   uint64_t bytes() const override { return rows_->bytes(); }
   double share() const override { return rows_->share(); }
   std::vector<Note> finish() override { return rows_->tally()->finish(); }

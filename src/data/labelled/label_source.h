@@ -31,6 +31,7 @@ class LabelSource {
   virtual ~LabelSource() = default;
   // The next one; false at the end. Error(kInput) with its place for what cannot be read.
   virtual bool next(LabelledText& out) = 0;
+  virtual uint64_t row() const = 0;  // the number of that, from 1; what was left out counts
   virtual uint64_t bytes() const = 0;
   virtual double share() const = 0;  // of the sources, or -1 when unknown
   virtual std::vector<Note> finish() { return {}; }

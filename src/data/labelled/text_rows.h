@@ -28,6 +28,7 @@ class TextRows {
            const std::string& name, std::string_view name_flag, const TableOptions& table);
 
   bool next(TextRow& out);
+  uint64_t row() const { return source_->row(); }  // what was left out counts
   const std::string& where() const { return where_; }
   uint64_t bytes() const { return source_->bytes(); }
   double share() const { return source_->share(); }

@@ -239,6 +239,7 @@ TEST(DelimitedReader, RowsThatCannotBeReadAreSkippedIfThatIsAsked) {
       ASSERT_TRUE(reader->next(cells)) << bad;
       const auto lines = std::count(bad.begin(), bad.end(), '\n');
       EXPECT_EQ(reader->where(), fmt::format("t:{}", 3 + lines)) << "lines are counted on";
+      EXPECT_EQ(reader->row(), 3u) << "so are rows";
       EXPECT_EQ(rows_of(*reader), (Rows{{"1", "2"}})) << bad;
       expect_part("1 row could not be read and was skipped; the first: t:3: " + why,
                   told_of(*reader));

@@ -29,7 +29,7 @@ bool FlatReader::next(std::vector<Cell>& cells) {
 void FlatReader::find_columns() {
   size_t bytes = 0;
   while (first_.size() < kFirstObjects && bytes < kFirstBytes && read_row()) {
-    First& first = first_.emplace_back(First{place(), {}});
+    First& first = first_.emplace_back(First{place(), TableReader::row(), {}});
     for (const auto& value : row_.values()) {
       bytes += sizeof(std::string) + value.text.size();
       first.cells.push_back(value.text);

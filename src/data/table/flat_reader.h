@@ -185,6 +185,7 @@ class FlatReader : public TableReader {
   const std::vector<std::string>& columns() const final { return row_.columns(); }
   bool next(std::vector<Cell>& cells) final;
   std::string where() const final { return given_ > 0 ? first_[given_ - 1].place : place(); }
+  uint64_t row() const final { return given_ > 0 ? first_[given_ - 1].row : TableReader::row(); }
 
  protected:
   FlatReader(std::shared_ptr<RowTally> tally, Flattener row)
@@ -202,6 +203,7 @@ class FlatReader : public TableReader {
  private:
   struct First {
     std::string place;
+    uint64_t row;
     std::vector<std::string> cells;
   };
   std::vector<First> first_;  // the rows that the columns were taken from

@@ -141,6 +141,7 @@ TEST(JsonReader, ObjectsThatCannotBeReadAreSkippedIfThatIsAsked) {
       ASSERT_TRUE(reader->next(cells));
       ASSERT_TRUE(reader->next(cells));
       EXPECT_EQ(reader->where(), "t:3") << bad;
+      EXPECT_EQ(reader->row(), 3u) << "though rows behind it were read for the columns";
       EXPECT_EQ(rows_of(*reader), (Rows{{"1"}})) << bad;
       const auto notes = reader->tally()->finish();
       ASSERT_EQ(notes.size(), 1u);

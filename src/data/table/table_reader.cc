@@ -144,6 +144,7 @@ class ChainedReader final : public TableReader {
   }
 
   std::string where() const override { return reader_->where(); }
+  uint64_t row() const override { return reader_->row(); }
   uint64_t bytes() const override { return bytes_ + reader_->bytes(); }
   double share() const override { return sizes_.share(at_, reader_->share()); }
 

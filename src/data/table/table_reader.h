@@ -73,6 +73,7 @@ class RowTally {
  public:
   explicit RowTally(BadRows bad_rows = BadRows::kRefuse) : bad_rows_(bad_rows) {}
   void add_row() { ++rows_; }  // good or bad
+  uint64_t rows() const { return rows_; }
   // Leaves a row out. To be called while it is caught: thrown on if such rows are refused, or if
   // they are most of what there is.
   void leave_out(const BadRow& row);
@@ -103,8 +104,10 @@ class TableReader {
   // line and column for what cannot be read, and is not to be skipped.
   virtual bool next(std::vector<Cell>& cells) = 0;
   virtual std::string where() const = 0;  // of the row last read: "films.csv:17"
-  virtual uint64_t bytes() const = 0;     // read so far; 0 for a database
-  virtual double share() const = 0;       // of the input, in [0, 1], or -1 when unknown
+  // Its number over all sources, from 1: rows that were left out count.
+  virtual uint64_t row() const { return tally_->rows(); }
+  virtual uint64_t bytes() const = 0;  // read so far; 0 for a database
+  virtual double share() const = 0;    // of the input, in [0, 1], or -1 when unknown
   const std::shared_ptr<RowTally>& tally() const { return tally_; }
 
  private:
