@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "data/ngrams.h"
 #include "data/table/cells.h"
+#include "io/nfc.h"
 
 namespace kith {
 namespace {
@@ -189,7 +190,7 @@ CellEncoder::CellEncoder(const Encoding& encoding) : encoding_(encoding) {
   for (size_t s = 0; s < encoding.spaces.size(); ++s) base_.push_back(encoding.base32(s));
   CorpusOptions options;
   options.tokens = Tokens::kWords;
-  options.emoji = false;  // the words of a model stay those it was trained with
+  options.emoji = encoding.normal_form;  // the words of a model stay those it was trained with
   tokenizer_ = make_tokenizer(options, [this](std::span<const std::string_view> words) {
     for (const std::string_view word : words) {
       if (word.empty()) continue;  // the end of a line
@@ -204,6 +205,7 @@ CellEncoder::~CellEncoder() = default;
 std::span<const std::string_view> CellEncoder::members(const Column& column,
                                                        std::string_view cell) {
   members_.clear();
+  if (encoding_.normal_form && !is_surely_nfc(cell)) cell = form_ = nfc(cell);
   if (column.type == ColumnType::kSet) {
     for_each_member(cell, column.separator, [&](std::string_view m) { members_.push_back(m); });
   } else if (column.type == ColumnType::kText) {

@@ -64,6 +64,9 @@ class Encoding {
  public:
   std::vector<ValueSpace> spaces;
   std::vector<Group> groups;
+  // Names and texts are in Unicode's normal form C, and the emoji of texts are words. Models of
+  // 0.1 took both as they stood, and go on so.
+  bool normal_form = true;
 
   // The group of a column; Error(kUsage) with the nearest name if there is none.
   size_t group(std::string_view name) const;
@@ -101,7 +104,7 @@ class CellEncoder {
   const Encoding& encoding_;
   std::vector<uint32_t> base_;
   std::vector<std::string_view> members_;
-  std::string words_;
+  std::string words_, form_;
   std::vector<std::pair<size_t, size_t>> spans_;
   std::unique_ptr<Tokenizer> tokenizer_;
 };

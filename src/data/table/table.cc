@@ -100,7 +100,7 @@ std::vector<double> knots_of(std::span<const double> values, std::span<const uin
 class TableBuilder {
  public:
   TableBuilder(TableReader& reader, const Schema& schema, const Encoding* base)
-      : reader_(reader), encoder_(t_.encoding_), going_on_(base != nullptr) {
+      : reader_(reader), encoder_(begun(t_.encoding_, base)), going_on_(base != nullptr) {
     choose_groups(schema, base);
     const size_t n = t_.encoding_.groups.size();
     t_.entities_.resize(n);
@@ -165,11 +165,16 @@ class TableBuilder {
     size_t width = 0;  // of a vector
   };
 
+  // An encoder says what it does when it is made.
+  static const Encoding& begun(Encoding& encoding, const Encoding* base) {
+    if (base) encoding = *base;
+    return encoding;
+  }
+
   const Column& column(size_t g) const { return t_.encoding_.groups[g].column; }
   ValueSpace& space(size_t g) { return t_.encoding_.spaces[t_.encoding_.groups[g].space]; }
 
   void choose_groups(const Schema& schema, const Encoding* base) {
-    if (base) t_.encoding_ = *base;
     const auto& names = reader_.columns();
     const auto place = [&](const std::string& name) {
       return static_cast<size_t>(std::ranges::find(names, name) - names.begin());

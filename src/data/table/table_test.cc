@@ -192,6 +192,35 @@ TEST(Table, TextIsABagOfWords) {
   EXPECT_EQ(bag_of(t, 0, t.row(1)[0]).size(), 4u);
 }
 
+// An accent may be a character of its own; an emoji may be followed by how it is drawn.
+constexpr const char* kAccents =
+    "place,what,note\ncaf\u00E9,th\u00E9|rum,se\u00F1or \u2615 hot\n"
+    "cafe\u0301,rum|the\u0301,sen\u0303or \u2615\uFE0F hot\n";
+constexpr const char* kAccentsSchema = R"({"columns": [{"name": "place", "type": "category"},
+  {"name": "what", "type": "set", "separator": "|"}, {"name": "note", "type": "text"}]})";
+
+TEST(Table, TwoSpellingsOfAnAccentAreOneValue) {
+  const Table t = read(kAccents, kAccentsSchema);
+  for (size_t g = 0; g < 3; ++g) EXPECT_EQ(t.row(0)[g], t.row(1)[g]) << "column " << g;
+  EXPECT_TRUE(t.encoding().spaces[0].names.find("caf\u00E9"));
+  EXPECT_TRUE(t.encoding().spaces[2].names.find("\u2615"));
+  CellEncoder encoder(t.encoding());
+  std::vector<Feature> one, other;
+  EXPECT_TRUE(encoder.encode(0, "caf\u00E9", one) && encoder.encode(0, "cafe\u0301", other));
+  EXPECT_EQ(one, other);
+}
+
+// What a model of 0.1 knows are names as they stood.
+TEST(Table, AnEncodingThatTookNamesAsTheyStoodGoesOnSo) {
+  Encoding old;
+  old.normal_form = false;
+  for (const Column& c : schema_from_json(kAccentsSchema, "s").columns) add_group(old, c);
+  const Table t = read(kAccents, "{\"columns\": []}", 0, &old);
+  for (size_t g = 0; g < 3; ++g) EXPECT_NE(t.row(0)[g], t.row(1)[g]) << "column " << g;
+  EXPECT_FALSE(t.encoding().normal_form);
+  EXPECT_FALSE(t.encoding().spaces[2].names.find("\u2615"));
+}
+
 std::string many_rows(int n) {
   std::string csv = "a,b\n";
   for (int i = 0; i < n; ++i) csv += fmt::format("x{},y{}\n", i % 7, i % 11);

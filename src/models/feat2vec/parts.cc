@@ -22,8 +22,12 @@ void visit_columns(Parts& parts, Encoding& encoding) {
   for (const Group& g : encoding.groups) schema.columns.push_back(g.column);
   std::string json = to_json(schema);
   parts.text("schema", json);
+  if (parts.loading()) {
+    encoding = Encoding();
+    encoding.normal_form = false;  // of 0.1
+  }
+  parts.flag("table.normal_form", encoding.normal_form, Use::kOptional);
   if (!parts.loading()) return;
-  encoding = Encoding();
   for (const Column& column : schema_from_json(json, "its schema").columns) {
     parts.check(column.type != ColumnType::kIgnore, "the schema keeps a column that is ignored");
     add_group(encoding, column);
