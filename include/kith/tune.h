@@ -36,7 +36,7 @@ struct TuneOptions {
 
 struct Trial {
   std::vector<std::string> values;  // of the settings that are searched, as a user would type them
-  // As training scores it; of labels the log loss of calibrated probabilities. None: it diverged.
+  // As training tells it; of labels the log loss of calibrated probabilities. None: it diverged.
   std::optional<double> held_out;
   double seconds = 0;
 };

@@ -15,6 +15,7 @@
 #include "data/table/cells.h"
 #include "eval/calibrated_loss.h"
 #include "models/capabilities.h"
+#include "models/tells_error.h"
 
 namespace kith {
 namespace {
@@ -184,22 +185,30 @@ class Tuner {
       if (p.held_out) held_out = p.held_out;
     };
     try {
-      if (model->fit(data_, job_, false)) {
-        const auto of_labels = loss_of_labels(*model, data_);
-        trial.held_out = of_labels ? of_labels : held_out;
-      }
+      if (model->fit(data_, job_, false)) trial.held_out = judged(*model, held_out);
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kDiverged && e.kind() != ErrorKind::kCancelled) throw;
     }
     trial.seconds = watch.seconds();
   }
+  // What the scores of runs are, if not the loss of training.
+  const std::string& judged_by() const { return judged_by_; }
 
  private:
+  // Runs that learned a number with different losses can be compared by its error alone.
+  std::optional<double> judged(const ModelBase& model, std::optional<double> held_out) {
+    if (const auto of_labels = loss_of_labels(model, data_)) return of_labels;
+    const auto* const telling = dynamic_cast<const TellsError*>(&model);
+    if (!held_out || !telling || telling->error_name().empty()) return held_out;
+    judged_by_ = telling->error_name();
+    return telling->error_now();
+  }
+
   Plan::Impl& plan_;
   Dataset& data_;
   const std::vector<FieldInfo> fields_;
   Job& job_;
-  std::string base_;
+  std::string base_, judged_by_;
 };
 
 bool better(const Trial& a, const Trial& b) {
@@ -269,6 +278,9 @@ Tuned tune(Plan planned, const TuneOptions& options, Context& context, Observer*
   if (!out.trials[0].held_out && !job.cancelled()) {
     throw fault(ErrorKind::kUsage,
                 "nothing was held out to compare settings with; give --holdout, or more data");
+  }
+  if (observer && !tuner.judged_by().empty()) {
+    observer->on(Note{Note::Level::kNote, "held-out is " + tuner.judged_by()});
   }
   const Points points(fields.size(), job.seed);
   const auto total = static_cast<uint64_t>(options.trials.value_or(0));

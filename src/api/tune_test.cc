@@ -55,6 +55,27 @@ TEST(Tune, TheFirstRunIsThatOfTheSettingsAsGiven) {
   EXPECT_EQ(found.trials[0].held_out, alone.held_out);
 }
 
+// Half the squared error in units of the column's spread says little, and runs that end with
+// another loss could not be compared.
+TEST(Tune, ANumberIsJudgedByItsErrorAsTrainingTellsIt) {
+  const Settings given{text("target", "year"), whole("dim", 4), whole("epochs", 3),
+                       number("holdout", 0.2), flag("deterministic", true)};
+  const TestFolder folder;
+  Events events;
+  const Tuned found =
+      tuned({.trials = 2, .search = "lr"},
+            request("feat2vec", places_file(), folder.path() + "/t.kith", given), 1, &events);
+  const Trained alone =
+      train_now(request("feat2vec", places_file(), folder.path() + "/a.kith", given));
+  ASSERT_TRUE(found.trials[0].held_out && alone.held_out);
+  EXPECT_EQ(*found.trials[0].held_out, *alone.held_out);
+  EXPECT_GT(*alone.held_out, 0.2) << "years, not units of their spread";
+  const auto told = [](const Note& n) {
+    return n.text == "held-out is the root mean square error of year";
+  };
+  EXPECT_TRUE(std::ranges::any_of(events.notes, told));
+}
+
 TrainRequest labels() {
   return request("classifier", labelled_file(), shared_folder().path() + "/tuned.kith",
                  {whole("dim", 8), whole("epochs", 3)});
