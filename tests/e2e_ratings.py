@@ -15,6 +15,43 @@ import stars
 from stars import ITEMS, USERS, as_text, genre, truth
 
 
+class Days(kith.TestCase):
+    """What the ratings that a user gave on one day have in common."""
+
+    def test_days(self):
+        draw = random.Random(3)
+        mood = {(u, d): draw.gauss(0, 1) for u in range(60) for d in range(5)}
+        train, test = ["user,film,rating,time"], ["user,film,rating,time"]
+        for u in range(60):
+            for f in range(40):
+                day = draw.randrange(5)
+                value = 5 + f % 3 + mood[u, day] + draw.gauss(0, 0.3)
+                into = test if draw.random() < 0.1 else train
+                into.append(f"u{u},f{f},{value:.2f},{1600000000 + 86400 * day + draw.randrange(80)}")
+        train = self.write("train.csv", "\n".join(train) + "\n")
+        dated = self.write("test.csv", "\n".join(test) + "\n")
+        undated = self.write("undated.csv", "\n".join(r.rsplit(",", 1)[0] for r in test) + "\n")
+        for model in ("als", "bmf", "mf"):
+            path, plain = self.path("m.kith"), self.path("p.kith")
+            told = self.ok("train", model, train, "-o", path, "--dim", 4).err
+            self.assertIn("the times (column time) say which ratings a user gave on one day", told)
+            told = self.ok("train", model, train, "-o", plain, "--dim", 4, "--no-days").err
+            self.assertIn("the times (column time) are not learned from", told)
+            facts = self.ok("info", path, "--json").json["facts"]
+            self.assertEqual(facts["days of users"], 300)
+            self.assertNotIn("days of users", self.ok("info", plain, "--json").json["facts"])
+            error = {name: self.ok("eval", kith_file, file, "--json").json["rmse"]
+                     for name, kith_file, file in (("known", path, dated), ("unknown", path, undated),
+                                                   ("plain", plain, dated))}
+            # Moods are known to about 0.35, and are 1 large; what is rated is known to 0.3.
+            self.assertLess(error["known"], 0.7, error)
+            self.assertGreater(error["unknown"], 0.9, error)
+            self.assertGreater(error["plain"], 0.9, error)
+            rows = self.ok("predict", path, dated, "--json").json_lines
+            squares = [(r["prediction"] - r["rating"]) ** 2 for r in rows]
+            self.assertAlmostEqual(math.sqrt(sum(squares) / len(squares)), error["known"], 3)
+
+
 class Columns(kith.TestCase):
     """What is known of users and items besides their ratings."""
 

@@ -89,7 +89,8 @@ Report cross_validate(std::string_view name, const std::vector<std::string>& sou
     };
     if (!made->fit(trained, job, true)) context.check();
     const auto& ranks = require<Ranks>(std::as_const(*made), {"eval", sources.front(), name});
-    parts.push_back(evaluate_ratings({ranks, name, lately}, part.test, options, context));
+    parts.push_back(
+        evaluate_ratings({ranks, name, lately}, {part.test, ratings.days()}, options, context));
   }
   Report out = folds.size() > 1 ? mean_of(std::move(parts)) : std::move(parts.front());
   for (auto& [what, count] : out.counts) {  // which are added up; the length of a list is none

@@ -22,8 +22,8 @@ Report evaluate_pairs(const Model::Impl& model, const std::vector<std::string>& 
   const std::any known = model.ask<Updates>(kQuestion).known();
   const auto read = read_for(*model.info->data, sources, reading, known, context, observer);
   const auto& ratings = dynamic_cast<const Ratings&>(*read);
-  Report out = evaluate_ratings({model.ask<Ranks>(kQuestion), model.kind}, ratings.train(), options,
-                                context);
+  Report out = evaluate_ratings({model.ask<Ranks>(kQuestion), model.kind},
+                                {ratings.train(), ratings.days()}, options, context);
   out.title = sources.front();
   return out;
 }

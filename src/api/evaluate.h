@@ -27,15 +27,19 @@ Report evaluate_labels(const Model::Impl& model, const std::vector<std::string>&
                        std::span<const Setting> reading, const Context& context,
                        Observer* observer);
 
-// Ratings that were kept from the model: errors, and rankings of what a user has not seen. `test`
-// has the numbers of the model; higher ones are users and items that it does not know.
+// Ratings that were kept from the model: errors, and rankings of what a user has not seen. They
+// have the numbers of the model; higher ones are users and items that it does not know.
 struct RatedBy {
   const Ranks& model;
   std::string_view name;                  // of such models: "als"
   std::span<const uint32_t> lately = {};  // items of the latest ratings of training, if known
 };
-Report evaluate_ratings(const RatedBy& by, const Sparse& test, const EvaluateOptions& options,
-                        const Context& context);
+struct TestRatings {
+  const Sparse& ratings;
+  const Sparse* days = nullptr;  // of those whose day is known
+};
+Report evaluate_ratings(const RatedBy& by, const TestRatings& tested,
+                        const EvaluateOptions& options, const Context& context);
 
 // What to try where a list of the most popular items ranks better than such a model.
 std::string instead_of(std::string_view name);

@@ -38,8 +38,18 @@ std::vector<bool> rated_items(const Ranks& model) {
   return out;
 }
 
-Comparison compare_errors(const Ranks& model, const Sparse& test, const RatingBaselines& baselines,
-                          Counts& counts) {
+// What a user's day adds to a rating, if it is known when that was given.
+float effect_of_day(const Ranks& model, const Sparse* days, uint32_t user, uint32_t item) {
+  if (!days || !model.knows_days() || user >= days->rows()) return 0;
+  const Sparse::Row row = days->row(user);
+  const auto at = std::ranges::lower_bound(row.columns, item);
+  if (at == row.columns.end() || *at != item) return 0;
+  return model.day_effect(user, row.values[static_cast<size_t>(at - row.columns.begin())]);
+}
+
+Comparison compare_errors(const Ranks& model, const TestRatings& tested,
+                          const RatingBaselines& baselines, Counts& counts) {
+  const Sparse& test = tested.ratings;
   const size_t users = model.names_of(Axis::kUser).size();
   const size_t items = model.names_of(Axis::kItem).size();
   const std::vector<float> nobody = model.fold_in(Axis::kUser, {});
@@ -53,7 +63,7 @@ Comparison compare_errors(const Ranks& model, const Sparse& test, const RatingBa
     for (size_t i = 0; i < row.size(); ++i) {
       const uint32_t item = row.columns[i];
       const auto q = item < items ? model.scoring_row(Axis::kItem, item, item_room) : nothing;
-      own.add(model.rating(p, q), row.values[i]);
+      own.add(model.rating(p, q, effect_of_day(model, tested.days, u, item)), row.values[i]);
       mean.add(baselines.mean(), row.values[i]);
       biases.add(baselines.predict(u, item), row.values[i]);
       ++counts.ratings;
@@ -215,15 +225,15 @@ std::string instead_of(std::string_view name) {
   return "try " + std::string(other) + ", or kith tune " + std::string(name);
 }
 
-Report evaluate_ratings(const RatedBy& by, const Sparse& test, const EvaluateOptions& options,
-                        const Context& context) {
+Report evaluate_ratings(const RatedBy& by, const TestRatings& tested,
+                        const EvaluateOptions& options, const Context& context) {
   const Ranks& model = by.model;
   Report out;
   Counts counts;
   const RatingBaselines baselines(model.seen());
-  Comparison errors = compare_errors(model, test, baselines, counts);
+  Comparison errors = compare_errors(model, tested, baselines, counts);
   if (!model.implicit()) out.comparisons.push_back(std::move(errors));
-  const auto asked = ranked_users(model, test, options.relevant, baselines.mean());
+  const auto asked = ranked_users(model, tested.ratings, options.relevant, baselines.mean());
   counts.users = asked.size();
   const auto top = static_cast<size_t>(options.top);
   if (!asked.empty()) out.comparisons.push_back(compare_rankings(by, asked, top, context));

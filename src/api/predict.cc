@@ -68,14 +68,15 @@ class PairPredictor {
         nobody_(model.fold_in(Axis::kUser, {})),
         nothing_(model.fold_in(Axis::kItem, {})) {}
 
-  Prediction ask(const std::string& user, const std::string& item) {
+  Prediction ask(const std::string& user, const std::string& item,
+                 std::optional<float> day = std::nullopt) {
     const auto u = names_.find(Axis::kUser, user), i = names_.find(Axis::kItem, item);
     const auto p = u ? model_.scoring_row(Axis::kUser, *u, user_room_) : nobody_;
     const auto q = i ? model_.scoring_row(Axis::kItem, *i, item_room_) : nothing_;
     Prediction out;
     out.target = "rating";
     PredictedNumber& number = out.number.emplace();
-    number.mean = model_.rating(p, q);
+    number.mean = model_.rating(p, q, u && day ? model_.day_effect(*u, *day) : 0);
     number.deviation = model_.deviation(p, q);
     number.text = fmt::format("{:.6g}", number.mean);
     out.user = user;
@@ -135,9 +136,14 @@ PredictedRows predict_pairs(const Ranks& model, const std::vector<std::string>& 
   const auto text = [](const Cell& cell) {
     return std::string(cell ? trimmed(*cell) : std::string_view());
   };
+  const auto day = [&](std::span<const Cell> cells) -> std::optional<float> {
+    if (!model.knows_days() || !at.time || !cells[*at.time]) return std::nullopt;
+    const auto time = parse_time(trimmed(*cells[*at.time]));
+    return time ? day_of(*time) : std::nullopt;
+  };
   for (std::vector<Cell> cells; reader->next(cells);) {
     context.check();
-    const Prediction answer = predictor.ask(text(cells[at.user]), text(cells[at.item]));
+    const Prediction answer = predictor.ask(text(cells[at.user]), text(cells[at.item]), day(cells));
     ++out.rows;
     out.unknown_users += !answer.known_user;
     out.unknown_items += !answer.known_item;

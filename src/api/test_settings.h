@@ -230,6 +230,11 @@ inline std::vector<Case> cases() {
       {"als", "user-table", kChanges, {}, {str(kAbout)}},
       {"als", "item-table", kChanges, {}, {str(kAbout)}},
 
+      // Where it changes something is in models/ratings/day_effects_test.cc: all is of one day.
+      {"als", "days", kNothing},
+      {"mf", "days", kNothing},
+      {"bmf", "days", kNothing},
+
       {"mf", "early-stop", kChanges, kLong + kFree + Settings{number("lr", 1)}, {int64_t{0}}},
       {"mf",
        "loss",

@@ -68,6 +68,7 @@ struct Wishes {
   std::optional<double> holdout{};  // as in the settings
   std::string_view needs_all{};     // why nothing may be held out; empty: it may
   bool features = false;            // ratings: what other columns say of users and of items
+  bool days = false;                // ratings: on which day each was given, if that is known
 };
 
 struct ReadRequest {

@@ -147,7 +147,12 @@ struct Ranks {
   virtual std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const = 0;
   // Of each of these ratings the row of someone with that one alone.
   virtual std::vector<std::vector<float>> fold_in_each(Axis axis, Sparse::Row ratings) const = 0;
-  virtual double rating(std::span<const float> user, std::span<const float> item) const = 0;
+  virtual double rating(std::span<const float> user, std::span<const float> item,
+                        float on_day = 0) const = 0;
+  // Whether it knows what the ratings of a user's day have in common; and what that is, 0 if it
+  // does not know. To be added to what rating() sees, as `on_day`.
+  virtual bool knows_days() const = 0;
+  virtual float day_effect(uint32_t user, float day) const = 0;
   // How far the truth may be from it, one standard deviation; for models that know.
   virtual std::optional<double> deviation(std::span<const float> user,
                                           std::span<const float> item) const = 0;

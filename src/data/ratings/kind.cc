@@ -37,9 +37,9 @@ class ReadRatings final : public DataReader {
                               : open_ratings(request.sources, table_, options);
     if (known) options.implicit = options.implicit || known->implicit;
     const double holdout = use_.holdout.value_or(RatingsUse::kUsualHoldout);
-    auto out = std::make_unique<Ratings>(
-        Ratings::read(*reader, options, request.keep_all ? 0 : holdout, request.keep_times, known,
-                      request.on_read, request.wishes.features));
+    auto out = std::make_unique<Ratings>(Ratings::read(
+        *reader, options, request.keep_all ? 0 : holdout, request.keep_times, known,
+        request.on_read, request.wishes.features, known ? known->days : request.wishes.days));
     if (known && out->implicit() != known->implicit) {
       throw fault(ErrorKind::kInput,
                   "{}: these are interactions without ratings, and the model was trained on "
@@ -105,9 +105,10 @@ const DataKind& kind() {
 const DataKind& Ratings::data_kind() { return ratings::kind(); }
 
 uint64_t Ratings::bytes() const {
-  return 8 * (train_->size() + held_out_.size()) + 8 * times_.size() + users_.bytes().size() +
-         items_.bytes().size() + 24 * (users_.size() + items_.size()) + user_features_->bytes() +
-         item_features_->bytes();
+  const uint64_t days = days_ ? 8 * (days_->size() + users_.size()) : 0;
+  return 8 * (train_->size() + held_out_.size()) + 8 * times_.size() + days +
+         users_.bytes().size() + items_.bytes().size() + 24 * (users_.size() + items_.size()) +
+         user_features_->bytes() + item_features_->bytes();
 }
 
 std::map<std::string, std::string> Ratings::metadata() const {

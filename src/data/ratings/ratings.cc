@@ -51,6 +51,7 @@ Ratings Ratings::with(Sparse train, Sparse held_out) const {
   out.profile_ = profile_;
   out.user_features_ = user_features_;
   out.item_features_ = item_features_;
+  out.days_ = days_;
   out.implicit_ = implicit_;
   out.normalise_ = normalise_;
   out.holdout_ = holdout_;
@@ -66,8 +67,13 @@ void Ratings::set_features(RowFeatures users, RowFeatures items) {
   finish();
 }
 
-Ratings Ratings::normalised(const RatingShifts& shifts) const {
-  Ratings out = with(shifts.normalised(*train_), shifts.normalised(held_out_));
+void Ratings::set_days(Sparse days) {
+  days_ = std::make_shared<Sparse>(std::move(days));
+  finish();
+}
+
+Ratings Ratings::changed(Sparse train, Sparse held_out) const {
+  Ratings out = with(std::move(train), std::move(held_out));
   out.low_ = low_;
   out.high_ = high_;
   return out;
@@ -97,6 +103,7 @@ void Ratings::finish() {
   }
   fingerprint_ = hash_of(held_out_, hash_of(*train_, 1)) ^ stable_hash(users_.bytes()) ^
                  std::rotl(stable_hash(items_.bytes()), 1);
+  if (days_) fingerprint_ = hash_of(*days_, std::rotl(fingerprint_, 1));
   for (const auto& f : {user_features_, item_features_}) {
     if (f->columns() > 0) fingerprint_ = hash_of(f->features, std::rotl(fingerprint_, 1));
   }

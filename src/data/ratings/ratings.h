@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +74,11 @@ struct Rating {
   float value;
 };
 
+// Seconds, or whatever unit the file counts in; a date becomes seconds since 1970.
+std::optional<int64_t> parse_time(std::string_view text);
+// The number of its day; nothing if a float does not hold it.
+std::optional<float> day_of(int64_t time);
+
 // What decides whether the rating of a pair is held out: its names alone.
 uint64_t pair_key(std::string_view user, std::string_view item);
 
@@ -81,6 +87,7 @@ struct KnownRatings {
   Names users, items;
   std::string user_column, item_column;
   bool implicit = false;
+  bool days = false;  // it knows of days
 };
 
 struct RatingsProfile {
@@ -100,11 +107,12 @@ class Ratings final : public Dataset {
   // whose numbers stay; columns called as its own are taken for them. Error(kInput) with the place
   // for a rating that is no finite number, is not above 0 where it says how strong an interaction
   // was, or stands twice where that is refused.
-  // `features`: those of the other columns, which otherwise are not looked at.
+  // `features`: those of the other columns, which otherwise are not looked at. `days`: likewise of
+  // ratings, if there are times.
   static Ratings read(TableReader& reader, const RatingsOptions& options, double holdout,
                       bool keep_times = false, const KnownRatings* base = nullptr,
                       const std::function<void(uint64_t, double)>& on_read = {},
-                      bool features = false);
+                      bool features = false, bool days = false);
   // From triples with the names already known; later duplicates win.
   static Ratings of(Names users, Names items, std::vector<Rating> train,
                     std::vector<Rating> held_out = {}, bool implicit = false);
@@ -129,6 +137,10 @@ class Ratings final : public Dataset {
   bool implicit() const { return implicit_; }
   // By entry of train(); empty unless they were asked for and there.
   std::span<const int64_t> times() const { return times_; }
+  // Users x items: the day of each rating, held out or not, whose time is known; null if they were
+  // not asked for, or if there are none.
+  const Sparse* days() const { return days_.get(); }
+  void set_days(Sparse days);
   const RatingsProfile& counts() const { return profile_; }
   // What other columns say of users and of items.
   const RowFeatures& user_features() const { return *user_features_; }
@@ -148,7 +160,11 @@ class Ratings final : public Dataset {
   double holdout() const { return holdout_; }
   void hold_out_later(double share) { holdout_ = share; }
   // Less these shifts; but low() and high() stay those of the ratings as they were given.
-  Ratings normalised(const RatingShifts& shifts) const;
+  Ratings normalised(const RatingShifts& shifts) const {
+    return changed(shifts.normalised(*train_), shifts.normalised(held_out_));
+  }
+  // The same ratings with other values; low() and high() stay.
+  Ratings changed(Sparse train, Sparse held_out) const;
 
   // The same names with other ratings: a part to train on and a part held out.
   Ratings with(Sparse train, Sparse held_out) const;
@@ -163,6 +179,7 @@ class Ratings final : public Dataset {
   std::shared_ptr<const Sparse> train_ = std::make_shared<Sparse>();
   Sparse held_out_;
   std::vector<int64_t> times_;
+  std::shared_ptr<const Sparse> days_;
   bool implicit_ = false;
   Normalise normalise_ = Normalise::kNone;
   double holdout_ = 0;

@@ -43,21 +43,6 @@ std::optional<float> parse_rating(std::string_view text) {
   return std::isfinite(out) ? std::optional(out) : std::nullopt;
 }
 
-// Seconds, or whatever unit the file counts in; a date becomes seconds since 1970.
-std::optional<int64_t> parse_time(std::string_view text) {
-  int64_t whole = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, whole);
-  if (error == std::errc() && stop == end) return whole;
-  std::optional<double> value = parse_number(text);
-  if (!value) {
-    value = parse_date(text);
-    if (value) *value *= 86400;
-  }
-  if (!value || std::abs(*value) > 9e18) return std::nullopt;
-  return static_cast<int64_t>(std::floor(*value));
-}
-
 // Pairs that were there before, in 16 to 32 bytes each; only where twice is an error.
 class PairSet {
  public:
@@ -92,11 +77,13 @@ class PairSet {
 
 class Rows {
  public:
-  Rows(TableReader& reader, const RatingsOptions& options, bool keep_times)
+  // `days`: times are wanted if they are there.
+  Rows(TableReader& reader, const RatingsOptions& options, bool keep_times, bool days)
       : reader_(reader),
         options_(options),
         columns_(find_rating_columns(reader.columns(), options, source())),
-        keep_times_(keep_times) {
+        keep_times_(keep_times),
+        days_(days && columns_.time) {
     for (size_t c = 0; c < reader.columns().size() && !are_numbered(reader.columns()); ++c) {
       const bool role =
           c == columns_.user || c == columns_.item || c == columns_.rating || c == columns_.time;
@@ -113,6 +100,7 @@ class Rows {
     std::string_view user, item;
     float value = 1;
     int64_t time = 0;
+    std::optional<float> day{};
   };
   // The next row that has all it needs; the others are counted.
   bool next(Row& row, RatingsProfile& profile) {
@@ -126,6 +114,7 @@ class Rows {
     return false;
   }
   bool implicit() const { return options_.implicit || !columns_.rating; }
+  bool days() const { return days_ && !implicit(); }
   // What was read, and from which columns.
   void describe(RatingsProfile& profile) const {
     profile.bytes = reader_.bytes();
@@ -171,6 +160,7 @@ class Rows {
     }
     if (columns_.rating) row.value = rating(value);
     if (keep_times_) row.time = when(time);
+    if (days_) row.day = day();
     ++profile.rows;
     profile.trimmed += row.user.size() < cells_[columns_.user]->size() ||
                        row.item.size() < cells_[columns_.item]->size();
@@ -209,10 +199,15 @@ class Rows {
         reader_.where(), shown(reader_.columns()[*columns_.time]), shown(text)));
   }
 
+  std::optional<float> day() const {
+    const auto time = parse_time(text_of(cells_[*columns_.time]));
+    return time ? day_of(*time) : std::nullopt;
+  }
+
   TableReader& reader_;
   const RatingsOptions& options_;
   RatingColumns columns_;
-  bool keep_times_;
+  bool keep_times_, days_;
   std::vector<size_t> others_;
   std::vector<Cell> cells_, other_cells_;
 };
@@ -313,6 +308,26 @@ class Numbering {
 
 }  // namespace
 
+std::optional<int64_t> parse_time(std::string_view text) {
+  int64_t whole = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, whole);
+  if (error == std::errc() && stop == end) return whole;
+  std::optional<double> value = parse_number(text);
+  if (!value) {
+    value = parse_date(text);
+    if (value) *value *= 86400;
+  }
+  if (!value || std::abs(*value) > 9e18) return std::nullopt;
+  return static_cast<int64_t>(std::floor(*value));
+}
+
+std::optional<float> day_of(int64_t time) {
+  constexpr int64_t kMost = 1 << 24;
+  const int64_t day = (time - (time % 86400 + 86400) % 86400) / 86400;
+  return -kMost < day && day < kMost ? std::optional(static_cast<float>(day)) : std::nullopt;
+}
+
 // The order of the file, its other ratings and the seed of the run have no say.
 uint64_t pair_key(std::string_view user, std::string_view item) {
   return stable_hash(user) ^ std::rotl(stable_hash(item), 32);
@@ -320,18 +335,19 @@ uint64_t pair_key(std::string_view user, std::string_view item) {
 
 Ratings Ratings::read(TableReader& reader, const RatingsOptions& options, double holdout,
                       bool keep_times, const KnownRatings* base,
-                      const std::function<void(uint64_t, double)>& on_read, bool features) {
+                      const std::function<void(uint64_t, double)>& on_read, bool features,
+                      bool days) {
   Ratings out;
   if (base) {
     out.users_ = base->users;
     out.items_ = base->items;
   }
-  Rows rows(reader, options, keep_times);
+  Rows rows(reader, options, keep_times, days);
   OtherColumns others(rows, features);
   RatingsProfile& profile = out.profile_;
   Numbering user(out.users_), item(out.items_);
   const HoldOut held(holdout);
-  Triples train(keep_times), kept_apart;
+  Triples train(keep_times), kept_apart, days_of;
   PairSet before;
   for (Rows::Row row; rows.next(row, profile);) {
     const Rating rating{user(row.user), item(row.item), row.value};
@@ -339,6 +355,7 @@ Ratings Ratings::read(TableReader& reader, const RatingsOptions& options, double
       fail_duplicate(reader, row.user, row.item);
     }
     others.add(rating);
+    if (rows.days() && row.day) days_of.add({rating.user, rating.item, *row.day}, 0);
     (held.takes(pair_key(row.user, row.item)) ? kept_apart : train).add(rating, row.time);
     if (on_read && profile.rows % kRowsPerReport == 0) on_read(reader.bytes(), reader.share());
   }
@@ -357,14 +374,20 @@ Ratings Ratings::read(TableReader& reader, const RatingsOptions& options, double
   out.train_ = std::make_shared<Sparse>(built(train));
   out.held_out_ = built(kept_apart);
   out.implicit_ = rows.implicit();
+  if (days_of.size() > 0) {  // of a pair that stands twice that of the rating that counts
+    const Duplicates which =
+        options.duplicates == Duplicates::kFirst ? Duplicates::kFirst : Duplicates::kLast;
+    out.days_ = std::make_shared<Sparse>(
+        build_sparse(days_of, out.users_.size(), out.items_.size(), which).sparse);
+  }
   out.finish();
   others.take_features(out, profile.notes);
   if (!base && !keep_times && !profile.time_column.empty()) {
     profile.notes.push_back(
         {Note::Level::kNote,
          fmt::format(
-             "the times (column {}) are not learned from; eval --split time tests on the latest",
-             profile.time_column)});
+             "the times (column {}) {}; eval --split time tests on the latest", profile.time_column,
+             out.days_ ? "say which ratings a user gave on one day" : "are not learned from")});
   }
   return out;
 }

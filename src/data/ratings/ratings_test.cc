@@ -256,6 +256,34 @@ TEST_F(RatingsFile, Times) {
               refused("a,x,1,noon\n", {}, ErrorKind::kInput, true));
 }
 
+TEST_F(RatingsFile, TheDayOfEachRating) {
+  const auto days = [&](const std::string& text, const RatingsOptions& options = {},
+                        double holdout = 0) {
+    const std::string path = folder_.write("d.csv", text);
+    const auto reader = open_ratings({path}, {}, options);
+    return Ratings::read(*reader, options, holdout, false, nullptr, {}, false, true);
+  };
+  const std::string text =
+      "user,item,rating,date\na,x,1,1970-01-02\na,y,2,86399\nb,x,3,-1\nb,y,4,soon\nb,z,5,\n";
+  const Ratings r = days(text);
+  ASSERT_TRUE(r.days());
+  EXPECT_EQ(r.train().size(), 5u) << "a time that cannot be read is none";
+  EXPECT_EQ(r.days()->offsets, (std::vector<uint64_t>{0, 2, 3}));
+  EXPECT_EQ(r.days()->value, (std::vector<float>{1, 0, -1}));
+  EXPECT_EQ(days(text, {}, 0.9).days()->value, r.days()->value) << "held out or not";
+  EXPECT_NE(r.fingerprint(), read(text).fingerprint());
+  EXPECT_EQ(r.with(Sparse(r.train()), {}).days(), r.days());
+  EXPECT_FALSE(read(text).days()) << "only if they are asked for";
+  EXPECT_FALSE(days("user,item,rating\na,x,1\n").days());
+  const std::string twice = "user,item,rating,time\na,x,1,5\na,x,2,90000\n";
+  EXPECT_EQ(days(twice).days()->value[0], 1);
+  RatingsOptions first;
+  first.duplicates = Duplicates::kFirst;
+  EXPECT_EQ(days(twice, first).days()->value[0], 0);
+  EXPECT_EQ(day_of(1'700'000'000), 19675.0f);
+  EXPECT_FALSE(day_of(INT64_MAX)) << "a float would not hold it";
+}
+
 TEST_F(RatingsFile, RowsThatCannotBeReadAreSkippedIfThatIsAsked) {
   const TableOptions skip{.bad_rows = BadRows::kSkip};
   const Ratings clean = read("user,item,rating\na,x,1\nb,y,2\na,y,3\n");

@@ -21,6 +21,7 @@ struct Config {
   bool biases = true;
   std::optional<bool> choices{};
   bool columns = true;
+  std::optional<bool> days{};
   double column_penalty = 20;
   double unobserved = 0.2;
   Solver solver = Solver::kCg;
@@ -58,6 +59,10 @@ struct Config {
             "strength of L2 regularisation of what is learned from columns and choices")
           .between(1e-6, 1e9)
           .tuned(3, 100),
+      field("days", &Config::days,
+            "where times are known: learn what the ratings that a user gave on one day have in "
+            "common")
+          .automatic("on if that lowers the held-out error of biases"),
       field("unobserved", &Config::unobserved,
             "interactions: weight of a pair that was not seen; one that was seen weighs 1")
           .between(0, 1e6)

@@ -11,7 +11,9 @@ namespace kith::als {
 class Als final : public RatingsModel {
  public:
   Section settings() override { return {"als", config_}; }
-  Wishes wishes() const override { return {.features = config_.columns}; }
+  Wishes wishes() const override {
+    return {.features = config_.columns, .days = config_.days.value_or(true)};
+  }
   void visit(Parts& parts) override;
   std::vector<Fact> info() const override;
 
@@ -29,6 +31,7 @@ class Als final : public RatingsModel {
   void check(const Ratings&) const override {}
   RunPlan plan() const override;
   bool refits() const override { return config_.refit; }
+  std::optional<bool> days() const override { return config_.days; }
   void start(const Ratings& ratings, Start start, const Job& job) override;
   std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
   void finish(const Ratings& ratings, const Job& job) override;

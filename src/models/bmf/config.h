@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <tuple>
 
 #include "kith/fields.h"
@@ -15,6 +16,7 @@ struct Config {
   double noise_prior = 40;
   bool choices = true;
   bool columns = true;
+  std::optional<bool> days{};
   bool refit = true;
 
   static constexpr std::tuple fields{
@@ -36,6 +38,10 @@ struct Config {
       field("choices", &Config::choices,
             "learn about users and items from who rated what as well, whatever the rating"),
       field("columns", &Config::columns, "learn from other columns about users and items as well"),
+      field("days", &Config::days,
+            "where times are known: learn what the ratings that a user gave on one day have in "
+            "common")
+          .automatic("on if that lowers the held-out error of biases"),
       field("refit", &Config::refit,
             "after a third of the sweeps, learn from the held-out ratings as well"),
   };

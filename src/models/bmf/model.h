@@ -15,7 +15,9 @@ namespace kith::bmf {
 class Bmf final : public RatingsModel {
  public:
   Section settings() override { return {"bmf", config_}; }
-  Wishes wishes() const override { return {.features = config_.columns}; }
+  Wishes wishes() const override {
+    return {.features = config_.columns, .days = config_.days.value_or(true)};
+  }
   void visit(Parts& parts) override;
   std::vector<VectorGroup> vectors(Side side) const override;  // of all samples, side by side
 
@@ -29,6 +31,7 @@ class Bmf final : public RatingsModel {
   RunPlan plan() const override { return {.epochs = config_.epochs}; }
   // One chain is all: it takes in what was held out on its way.
   bool refits() const override { return false; }
+  std::optional<bool> days() const override { return config_.days; }
   void start(const Ratings& ratings, Start start, const Job& job) override;
   std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
   void finish(const Ratings& ratings, const Job& job) override;

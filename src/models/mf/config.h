@@ -20,6 +20,7 @@ struct Config {
   bool biases = true;
   std::optional<bool> choices{};
   std::optional<bool> columns{};
+  std::optional<bool> days{};
   double column_penalty = 20;
   bool adapt = true;
   std::optional<int> early_stop{};
@@ -65,6 +66,11 @@ struct Config {
             "strength of L2 regularisation of what is learned from columns and choices")
           .between(1e-6, 1e9)
           .tuned(3, 100),
+      field("days", &Config::days,
+            "where times are known: learn what the ratings that a user gave on one day have in "
+            "common")
+          .automatic("on if that lowers the held-out error of biases; off for logistic, hinge, kl "
+                     "and bpr"),
       field("adapt", &Config::adapt,
             "each user and item has its own step, smaller the more it has moved (AdaGrad)"),
       field("early-stop", &Config::early_stop,

@@ -113,7 +113,14 @@ KnownWhat Mf::what(bool implicit) const {
 
 // What the loss will be may be for the data to say.
 Wishes Mf::wishes() const {
-  return {.features = config_.columns.value_or(!config_.loss || is_of_differences(*config_.loss))};
+  const bool usual = !config_.loss || is_of_differences(*config_.loss);
+  return {.features = config_.columns.value_or(usual),
+          .days = usual && config_.days.value_or(true)};
+}
+
+// Its classes and counts have no differences to take.
+std::optional<bool> Mf::days() const {
+  return is_of_differences(loss_of(false)) ? config_.days : false;
 }
 
 // lambda (n0 / n)^(1 - nu), so that lambda means about the same for any nu.

@@ -26,6 +26,7 @@ class Mf final : public RatingsModel {
   }
   RunPlan plan() const override;
   bool refits() const override { return config_.refit; }
+  std::optional<bool> days() const override;
   void start(const Ratings& ratings, Start start, const Job& job) override;
   std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) override;
   void finish(const Ratings& ratings, const Job& job) override;

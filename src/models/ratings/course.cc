@@ -24,7 +24,7 @@ class RatingsCourse final : public ModelCourse {
     forget_best();
     normalised_.reset();
     ratings_ = std::move(ratings_).whole();
-    take();
+    take(true);
   }
   void start(Start start) override { m_.start(learned(), start, job_); }
   std::unique_ptr<Trainer> trainer() override { return m_.trainer(learned(), job_); }
@@ -38,12 +38,22 @@ class RatingsCourse final : public ModelCourse {
   }
 
  private:
-  // What a run on the ratings learns from, and what is seen and taken out of them meanwhile. What
-  // is held out is normalised with the moments of what is not.
-  void take() {
+  // What a run on the ratings learns from, and what is seen and taken out of them meanwhile. From
+  // what is held out that is taken which was found in what is not.
+  void take(bool everything = false) {
     m_.f_.seen = ratings_.share();
-    m_.f_.shifts = RatingShifts::of(ratings_.train(), ratings_.normalise());
-    if (!m_.f_.shifts.empty()) normalised_ = ratings_.normalised(m_.f_.shifts);
+    m_.f_.days = days(everything);
+    if (!m_.f_.days.empty()) normalised_ = m_.f_.days.taken_from(ratings_);
+    m_.f_.shifts = RatingShifts::of(learned().train(), ratings_.normalise());
+    if (!m_.f_.shifts.empty()) normalised_ = learned().normalised(m_.f_.shifts);
+  }
+  // Where nobody says so, the first run asks what is held out, and the second does as the first.
+  DayEffects days(bool everything) const {
+    const std::optional<bool> wanted = m_.days();
+    if (!wanted.value_or(true) || ratings_.implicit() || !ratings_.days()) return {};
+    if (!wanted && everything && m_.f_.days.empty()) return {};
+    DayEffects out = DayEffects::of(ratings_);
+    return wanted || everything || days_help(ratings_, out) ? std::move(out) : DayEffects();
   }
   const Ratings& learned() const { return normalised_ ? *normalised_ : ratings_; }
 

@@ -79,6 +79,7 @@ void RatingFactors::grow_rows() {
   item = grown(item, items.size(), one(Axis::kItem));
   if (!shifts.users.empty()) shifts.users.grow(users.size());
   if (!shifts.items.empty()) shifts.items.grow(items.size());
+  days.grow(users.size());
 }
 
 void RatingFactors::visit(Parts& parts, size_t cols) {
@@ -113,6 +114,7 @@ void RatingFactors::visit(Parts& parts, size_t cols) {
     s.find_typical();
   }
   if (parts.vectors_only()) return;
+  days.visit(parts, users.size());
   // It is shared with others, so what is read goes into one of its own.
   Sparse own_seen;
   Sparse& all = parts.loading() ? own_seen : const_cast<Sparse&>(*seen);

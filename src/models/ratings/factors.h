@@ -21,6 +21,7 @@
 #include "data/sparse.h"
 #include "models/capabilities.h"
 #include "models/parts.h"
+#include "models/ratings/day_effects.h"
 
 namespace kith {
 
@@ -35,7 +36,8 @@ struct RatingFactors {
   // Users x items: all ratings that it was given, those held out as well; while it trains, those of
   // the run that is on. Shared with the data.
   std::shared_ptr<const Sparse> seen = std::make_shared<Sparse>();
-  RatingShifts shifts;  // what normalising took out of the ratings
+  DayEffects days;      // what was taken out of the ratings first
+  RatingShifts shifts;  // what normalising took out of the rest
   // Of interactions: how far the vector of each is to be trusted, one row each. None while it
   // trains, and in files of 0.1.
   Matrix user_trust, item_trust;

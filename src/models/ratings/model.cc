@@ -27,8 +27,9 @@ const Matrix* RatingsModel::scoring_rows(Axis axis) const {
   return f_.shifts.empty() ? &f_.rows(axis) : nullptr;
 }
 
-double RatingsModel::rating(std::span<const float> user, std::span<const float> item) const {
-  return link(f_.score(user, item));
+double RatingsModel::rating(std::span<const float> user, std::span<const float> item,
+                            float on_day) const {
+  return link(f_.score(user, item) + on_day);
 }
 
 double RatingsModel::link(double score) const {
@@ -116,7 +117,8 @@ std::vector<float> RatingsModel::fold(Axis axis, const Folding& row) const {
 // --- Updating ---
 
 std::any RatingsModel::known() const {
-  return KnownRatings{f_.users, f_.items, f_.user_column, f_.item_column, f_.implicit};
+  return KnownRatings{f_.users,       f_.items,    f_.user_column,
+                      f_.item_column, f_.implicit, knows_days()};
 }
 
 Updated RatingsModel::update(const Dataset& data, const Context& context) {
@@ -233,12 +235,15 @@ std::vector<Fact> RatingsModel::info() const {
       {"range", fmt::format("{:g} to {:g}", f_.low, f_.high)},
       {"dim", fmt::format("{}", f_.dim), true}};
   if (!f_.shifts.empty()) out.push_back({"normalise", detail::show(f_.shifts.by())});
+  if (knows_days()) out.push_back({"days of users", fmt::format("{}", f_.days.size()), true});
   for (Fact& f : run_facts()) out.push_back(std::move(f));
   return out;
 }
 
 uint64_t RatingsModel::memory_of_all(const Ratings& ratings) {
-  return ratings.users().bytes().size() + ratings.items().bytes().size() + kMemoryOfAll;
+  // Ratings without the effects of their days, and those; finding them takes less than the vectors.
+  const uint64_t days = ratings.days() ? 16 * ratings.days()->size() : 0;
+  return ratings.users().bytes().size() + ratings.items().bytes().size() + days + kMemoryOfAll;
 }
 
 }  // namespace kith

@@ -44,7 +44,10 @@ class RatingsModel : public Learns<Ratings>,
   const Matrix* scoring_rows(Axis axis) const final;
   std::vector<float> fold_in(Axis axis, Sparse::Row ratings) const final;
   std::vector<std::vector<float>> fold_in_each(Axis axis, Sparse::Row ratings) const final;
-  double rating(std::span<const float> user, std::span<const float> item) const final;
+  double rating(std::span<const float> user, std::span<const float> item,
+                float on_day = 0) const final;
+  bool knows_days() const final { return !f_.days.empty(); }
+  float day_effect(uint32_t user, float day) const final { return f_.days.of(user, day); }
   std::optional<double> deviation(std::span<const float> user,
                                   std::span<const float> item) const final;
   // BesidePopularity
@@ -67,6 +70,8 @@ class RatingsModel : public Learns<Ratings>,
   // Part of memory(): what every model of ratings takes, names of its own among it.
   static uint64_t memory_of_all(const Ratings& ratings);
   virtual bool refits() const = 0;
+  // Whether the days of ratings are learned from; nothing: if that is nearer to what is held out.
+  virtual std::optional<bool> days() const { return false; }
   // Where a run on these ratings starts; they are normalised if that was asked for.
   virtual void start(const Ratings& ratings, Start start, const Job& job) = 0;
   virtual std::unique_ptr<Trainer> trainer(const Ratings& ratings, Job& job) = 0;
