@@ -199,6 +199,8 @@ class Matrix(kith.TestCase):
         self.assertLess(abs(error / tail - 1), 1e-3)
         self.assertLess(abs(said["mse"] / tail - 1), 1e-3)
         self.assertLess(abs(said["variance_kept"] - (1 - variance[3:].sum() / variance.sum())), 1e-4)
+        told = self.ok("info", model, "--json").json["facts"]["explained"]
+        self.assertLess(abs(told - said["variance_kept"]), 1e-4)
         mean = said["baselines"]["mean"]
         self.assertEqual(mean["variance_kept"], 0)
         self.assertLess(abs(mean["mse"] / (variance.sum() * 799 / 800 / 12) - 1), 1e-4)
