@@ -84,6 +84,7 @@ class Asker {
       ask_rows(model);
       ask_ratings(model);
       ask_texts(model);
+      ask_numbers(model);
       change(model);
     });
   }
@@ -221,6 +222,16 @@ class Asker {
     }
     try_to([&] { predict_rows(model); });
     try_to([&] { kith::evaluate(model, {source_}, {}, {}, context_); });
+  }
+
+  void ask_numbers(const kith::Model& model) {
+    if (!model.can(kith::Can::kEncodeRows)) return;
+    for (const char* name : {"codes.npy", "codes.kith"}) {
+      try_to([&] { kith::embed_rows(model, {source_}, out(name), {}, {}, context_); });
+    }
+    try_to([&] { kith::reconstruct_rows(model, {source_}, out("back.npy"), {}, {}, context_); });
+    try_to([&] { kith::evaluate(model, {source_}, {}, {}, context_); });
+    try_to([&] { kith::scree_plot(model); });
   }
 
   void change(kith::Model& model) {

@@ -24,6 +24,7 @@
 #include "kith/phrases.h"
 #include "kith/predict.h"
 #include "kith/recommend.h"
+#include "kith/reconstruct.h"
 #include "kith/recovery.h"
 #include "kith/results.h"
 #include "kith/score.h"

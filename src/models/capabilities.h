@@ -22,6 +22,8 @@
 
 namespace kith {
 
+class MatrixRows;  // data/matrix/matrix.h
+
 // Names of one kind with a vector each: the words of a text, the values of a column, the users.
 struct VectorGroup {
   std::string column;  // "" where there is only one kind: words
@@ -156,6 +158,37 @@ struct Ranks {
   // How far the truth may be from it, one standard deviation; for models that know.
   virtual std::optional<double> deviation(std::span<const float> user,
                                           std::span<const float> item) const = 0;
+};
+
+// Rows of numbers, and nothing else: what a matrix is asked with.
+struct Encodes {
+  static constexpr std::string_view kWhat = "turn rows of numbers into vectors";
+  virtual ~Encodes() = default;
+  // The columns that a row must have, and whether they have names of their own or only numbers.
+  virtual const Names& columns() const = 0;
+  virtual bool columns_named() const = 0;
+  virtual size_t code_dim() const = 0;
+  // Rows [first, first + count) into the first code_dim() floats of `out`. From many threads at
+  // once; a row's vector does not depend on those read with it.
+  virtual void encode(const MatrixRows& rows, uint64_t first, size_t count, Rows out) const = 0;
+};
+
+struct Reconstructs {
+  static constexpr std::string_view kWhat = "give rows of numbers back from their vectors";
+  virtual ~Reconstructs() = default;
+  // The same rows as their vectors tell, columns().size() numbers each.
+  virtual void reconstruct(const MatrixRows& rows, uint64_t first, size_t count,
+                           double* out) const = 0;
+  // What one is told who knows nothing of a row: the baseline.
+  virtual std::span<const double> mean_row() const = 0;
+};
+
+// How much of what varies each direction explains.
+struct HasSpectrum {
+  static constexpr std::string_view kWhat = "find the main directions of rows of numbers";
+  virtual ~HasSpectrum() = default;
+  virtual std::span<const double> explained() const = 0;  // variances, falling
+  virtual double total_variance() const = 0;
 };
 
 // What update() did.

@@ -55,5 +55,8 @@ def write_data(folder):
     (folder / "stars.csv").write_text(stars.as_text(rows))
     (folder / "binary.csv").write_text(
         stars.as_text([(u, i, int(r > 3), t) for u, i, r, t in rows]))
+    (folder / "numbers.csv").write_text("a,b,c,d,e,f\n" + "".join(
+        f"{r % 7},{r % 11 * 2},{r % 5 + r % 7},{(r * r) % 13},{r % 3 - 0.5},{r % 17}\n"
+        for r in range(300)))
     (folder / "chosen.csv").write_text(
         stars.as_text([(u, i) for u, i, r, _ in rows if r > 3], header="user,item\n"))
