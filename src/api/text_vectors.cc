@@ -31,6 +31,9 @@ LabelledOptions cut_like(const Model::Impl& model, const EmbedOptions& options) 
   }
   LabelledOptions out;
   out.tokens = options.tokens ? options.tokens : learned.tokens;
+  if (!out.tokens && model.can<InfersTexts>()) {
+    out.tokens = model.ask<InfersTexts>("embed").usual_tokens();
+  }
   out.max_word = learned.max_word;
   return out;
 }
