@@ -47,6 +47,9 @@ std::vector<Report> evaluate(const Model& model, const std::vector<std::string>&
   if (opened.can<Reconstructs>()) {
     return {evaluate_matrix(opened, sources, reading, context, observer)};
   }
+  if (opened.can<Topics>()) {
+    return {evaluate_topics(opened, sources, reading, context, observer)};
+  }
   opened.ask<HasVectors>(kQuestion);
   if (!reading.empty()) {
     refuse_question(opened.asked(fmt::format("eval with --{}", reading.front().name)),

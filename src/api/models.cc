@@ -22,7 +22,7 @@ ModelDescription described(const ModelInfo& info) {
                        {}};
   for (const Can what :
        {Can::kCompareVectors, Can::kCompleteRows, Can::kRateItems, Can::kClassify, Can::kEmbedTexts,
-        Can::kUpdate, Can::kTrainFurther, Can::kEncodeRows, Can::kReconstruct}) {
+        Can::kShowTopics, Can::kUpdate, Can::kTrainFurther, Can::kEncodeRows, Can::kReconstruct}) {
     if (is_able(*made, what)) out.can.push_back(what);
   }
   return out;

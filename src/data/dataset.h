@@ -40,6 +40,8 @@ struct DataKind {
   std::string_view chosen_by{};
   // Whether the vectors of a model are such data too.
   bool takes_models = false;
+  // Another kind whose files its reader takes as well.
+  std::string_view takes{};
   // `query`: the table of a database or a SELECT, if one was named. Error for a database that
   // cannot be looked at.
   Look (*look_at)(const std::string& source, const std::string& query);

@@ -125,6 +125,28 @@ struct Classifies {
   virtual bool classify(std::span<const uint32_t> words, std::span<float> out) const = 0;
 };
 
+// Words and documents by topics: p(word | document) = sum over topics of p(word | topic)
+// p(topic | document).
+struct Topics {
+  static constexpr std::string_view kWhat = "have topics";
+  virtual ~Topics() = default;
+  virtual const Names& topic_words() const = 0;  // the vocabulary
+  virtual const Names& topic_names() const = 0;
+  // p(word | topic), words x topics: columns sum to 1.
+  virtual const Matrix& word_topics() const = 0;
+  // Of the Dirichlet that mixtures come from, by topic; 0 where there is none.
+  virtual std::span<const double> topic_prior() const = 0;
+  // Share of the words of the training documents that each topic has.
+  virtual std::span<const double> topic_sizes() const = 0;
+  // NPMI of the top words of each topic in the training documents (eval/coherence.h).
+  virtual std::span<const double> topic_coherence() const = 0;
+  // How often each word was there in training.
+  virtual std::span<const uint64_t> trained_counts() const = 0;
+  // p(topic | document) of documents by counts of its words, into rows of `out`.
+  virtual void find_mixtures(const Sparse& documents, const Context& context,
+                             Matrix& out) const = 0;
+};
+
 enum class Axis { kUser, kItem };
 inline constexpr Axis other(Axis axis) { return axis == Axis::kUser ? Axis::kItem : Axis::kUser; }
 

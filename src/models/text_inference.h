@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/names.h"
+#include "kith/tokens.h"
 
 namespace kith {
 
@@ -26,6 +27,8 @@ struct InfersTexts {
   static constexpr std::string_view kWhat = "have vectors of documents";
   virtual ~InfersTexts() = default;
   virtual const Names& text_words() const = 0;
+  // What a word is where the settings of the training do not say.
+  virtual Tokens usual_tokens() const { return Tokens::kSpaces; }
   virtual std::unique_ptr<TextInferrer> inferrer() const = 0;
 };
 

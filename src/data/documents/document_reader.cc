@@ -6,17 +6,14 @@
 
 #include "core/error.h"
 #include "data/holdout.h"
-#include "data/labelled/text_words.h"
+#include "data/labelled/collect_texts.h"
 #include "data/text/numbering.h"
 #include "data/text/stream_builder.h"
-#include "data/text/word_counter.h"
-#include "io/utf8.h"
 #include "kith/text.h"
 
 namespace kith {
 namespace {
 
-constexpr uint64_t kReportEvery = 10'000;  // documents
 constexpr uint64_t kHoldoutSeed = 0x646f63756d656e74;
 constexpr uint64_t kUsualHoldout = 50000;  // words
 constexpr uint64_t kLeastWords = 2000;     // below, there is nothing to spare
@@ -31,39 +28,6 @@ LabelledOptions cut(const CorpusOptions& o) {
 }
 
 }  // namespace
-
-std::vector<uint32_t> DocumentReader::collect(TextRows& rows, WordCounter& counter,
-                                              DocumentSet& out) {
-  TextWords text(cut(options_), rows.where());
-  std::vector<uint32_t> all, ids;
-  DocumentsProfile& p = out.profile_;
-  for (TextRow row; rows.next(row);) {
-    if (++p.documents % kReportEvery == 0 && on_read_) on_read_(rows.bytes(), rows.share());
-    if (p.documents >= 0xffffffff) throw fault(ErrorKind::kLimit, "too many documents");
-    std::string fixed;
-    const std::string_view name = repair_utf8(row.name, fixed) ? fixed : row.name;
-    const std::string wanted = name.empty() ? fmt::format("{}", rows.row()) : std::string(name);
-    if (out.names_.find(wanted)) {
-      throw fault(ErrorKind::kInput,
-                  "{}: two documents are called {} (the second is number {}); name them by a "
-                  "column whose values differ, or leave --id out",
-                  rows.where(), shown(wanted), rows.row());
-    }
-    out.names_.add(wanted);
-    text.for_each(row.text, [&](std::span<const std::string_view> words) {
-      ids.resize(words.size());
-      counter.count(words, ids);
-      all.insert(all.end(), ids.begin(), ids.end());
-    });
-    all.push_back(WordCounter::kEnd);
-  }
-  p.bytes = rows.bytes();
-  p.tokens = text.counts().words;
-  p.too_long = text.counts().too_long;
-  p.invalid_utf8 = text.counts().invalid_utf8;
-  for (Note& note : rows.finish()) out.notes_.push_back(std::move(note));
-  return all;
-}
 
 void DocumentReader::build(const std::vector<uint32_t>& provisional, const Numbering& numbering,
                            DocumentSet& out) const {
@@ -97,7 +61,14 @@ void DocumentReader::build(const std::vector<uint32_t>& provisional, const Numbe
 DocumentSet DocumentReader::read(TextRows& rows) {
   DocumentSet out;
   WordCounter counter;
-  const std::vector<uint32_t> provisional = collect(rows, counter, out);
+  CollectedTexts texts = collect_texts(rows, cut(options_), counter, on_read_);
+  out.names_ = std::move(texts.names);
+  out.notes_ = std::move(texts.notes);
+  out.profile_ = {.bytes = texts.bytes,
+                  .documents = out.names_.size(),
+                  .tokens = texts.tokens,
+                  .too_long = texts.too_long,
+                  .invalid_utf8 = texts.invalid_utf8};
   if (out.profile_.tokens == 0) {
     throw fault(ErrorKind::kInput, "{}: no words in {}; give a file with a document a line",
                 rows.where(), count_of(out.profile_.documents, "document"));
@@ -117,7 +88,7 @@ DocumentSet DocumentReader::read(TextRows& rows) {
                 rows.where(), numbering.vocabulary.words.size(), numbering.types,
                 options_.min_count);
   }
-  build(provisional, numbering, out);
+  build(texts.words, numbering, out);
   out.vocabulary_ = std::move(numbering.vocabulary);
   return out;
 }

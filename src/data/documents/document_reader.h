@@ -19,8 +19,7 @@ class DocumentReader {
   DocumentSet read(TextRows& rows);
 
  private:
-  // Numbers as words came, with WordCounter::kEnd behind each document.
-  std::vector<uint32_t> collect(TextRows& rows, class WordCounter& counter, DocumentSet& out);
+  // `provisional`: numbers as words came, with WordCounter::kEnd behind each document.
   void build(const std::vector<uint32_t>& provisional, const struct Numbering& numbering,
              DocumentSet& out) const;
 
