@@ -24,7 +24,12 @@ namespace fs = std::filesystem;
 // The first model in the list that learns from such data.
 const ModelInfo& model_of_kind(const DataKind& kind) {
   const auto all = models();
-  return *std::ranges::find(all, &kind, &ModelInfo::data);
+  const auto found = std::ranges::find(all, &kind, &ModelInfo::data);
+  if (found == all.end()) {
+    throw fault(ErrorKind::kUsage, "these are {}, and there is no model that learns from them",
+                kind.noun);
+  }
+  return *found;
 }
 
 // corpora/news.txt.gz -> news.kith, here.

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "api/model_rows.h"
 #include "api/plan.h"
 #include "core/error.h"
 #include "core/waiting.h"
@@ -28,6 +29,7 @@ std::unique_ptr<Dataset> read_watched(DataReader& reader, ReadRequest request,
   const Waiting waiting(context);
   const uint64_t before = memory_now();
   request.context = &context;
+  request.model_rows = model_rows;
   request.on_read = [&, watch = Stopwatch()](uint64_t bytes, double share) {
     context.check();
     const uint64_t now = memory_now();

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/names.h"
+#include "core/vectors.h"
 #include "kith/context.h"
 #include "kith/events.h"
 #include "kith/settings.h"
@@ -36,6 +38,8 @@ struct DataKind {
   std::optional<double> holdout_to_tune{};  // where that of training is too small
   // A setting that says that a source is to be read as this, whatever it looks like.
   std::string_view chosen_by{};
+  // Whether the vectors of a model are such data too.
+  bool takes_models = false;
   // `query`: the table of a database or a SELECT, if one was named. Error for a database that
   // cannot be looked at.
   Look (*look_at)(const std::string& source, const std::string& query);
@@ -70,6 +74,13 @@ struct Wishes {
   bool features = false;            // ratings: what other columns say of users and of items
 };
 
+// Vectors of a model, where a kind of data takes them as rows.
+struct ModelRows {
+  Names names;  // of all rows; two that are called alike have the column in front: user=7
+  std::shared_ptr<const Vectors> vectors;
+  uint64_t bytes = 0;  // that they take in memory
+};
+
 struct ReadRequest {
   std::vector<std::string> sources{};
   std::string scratch = ".";  // a folder for what does not fit in memory
@@ -79,6 +90,8 @@ struct ReadRequest {
   std::any base{};                   // what a model to go on from knows: of the kind's own type
   bool keep_all = false;             // hold nothing out, whatever the settings say
   bool keep_times = false;           // for splits by time
+  // The vectors in a model file, those of one column if one is named. Models stand above this layer.
+  std::function<ModelRows(const std::string& path, const std::string& column)> model_rows{};
   // Called now and then with bytes and share read so far, or -1; may throw to stop.
   std::function<void(uint64_t, double)> on_read{};
 };

@@ -227,6 +227,7 @@ Archive Archive::from_bytes(std::span<const char> bytes, std::string where, bool
   }
   Archive archive;
   archive.where_ = std::move(where);
+  archive.start_ = all.data();
   archive.metadata_ = std::move(header.metadata);
   for (auto& [name, entry] : header.tensors) {
     Tensor t{.dtype = entry.dtype,
@@ -255,6 +256,10 @@ std::string Archive::metadata_at(const std::string& key) const {
                 where_, key);
   }
   return found->second;
+}
+
+uint64_t Archive::offset_of(const std::string& name) const {
+  return static_cast<uint64_t>(tensors_.at(name).data - start_);
 }
 
 const Tensor& Archive::at(const std::string& name, DType type, size_t dimensions) const {

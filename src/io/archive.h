@@ -63,6 +63,8 @@ class Archive {
   const std::string& where() const { return where_; }
   bool has(const std::string& name) const { return tensors_.contains(name); }
   size_t bytes_of(const std::string& name) const;  // 0 if there is none
+  // Of its first byte in the file. The tensor must be there.
+  uint64_t offset_of(const std::string& name) const;
 
   // Copies out; Error(kInput) naming the tensor if it is absent, of another type or shape.
   Matrix matrix(const std::string& name) const;  // F32, two dimensions
@@ -80,6 +82,7 @@ class Archive {
   std::string where_;
   std::map<std::string, std::string> metadata_;
   std::map<std::string, Tensor> tensors_;
+  const char* start_ = nullptr;  // of the file
 };
 
 }  // namespace kith

@@ -66,6 +66,18 @@ int name_beside(const std::string& target, std::string& name, const Make& make) 
   }
 }
 
+// Exactly out.size() bytes from there.
+void read_at(int fd, uint64_t offset, std::span<char> out, const std::string& where,
+             std::string_view attempt) {
+  while (!out.empty()) {
+    const ssize_t n = ::pread(fd, out.data(), out.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) posix::fail(where, attempt, n == 0 ? EIO : errno);
+    offset += static_cast<uint64_t>(n);
+    out = out.subspan(static_cast<size_t>(n));
+  }
+}
+
 // Where a file that has no name can be given one from.
 std::string nameless(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
@@ -128,6 +140,23 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;
+}
+
+RandomFile::RandomFile(std::string path) : path_(std::move(path)) {
+  posix::Fd file = posix::open_to_read(path_);
+  struct stat info;
+  if (::fstat(file.get(), &info) != 0) posix::fail(path_, "look at it");
+  fd_ = ::fcntl(file.get(), F_DUPFD_CLOEXEC, 3);
+  if (fd_ < 0) posix::fail(path_, "open");
+  size_ = static_cast<uint64_t>(info.st_size);
+}
+
+RandomFile::~RandomFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void RandomFile::read(uint64_t offset, std::span<char> out) const {
+  read_at(fd_, offset, out, path_, "read");
 }
 
 AtomicFile::AtomicFile(std::string path)
@@ -245,13 +274,7 @@ void ScratchFile::read(uint64_t offset, std::span<char> out) const {
     throw fault(ErrorKind::kIo, "{}: a scratch file of {} bytes was asked for {} bytes at {}",
                 folder_, written_, out.size(), offset);
   }
-  while (!out.empty()) {
-    const ssize_t n = ::pread(fd_, out.data(), out.size(), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) posix::fail(folder_, "read a scratch file in this folder", n == 0 ? EIO : errno);
-    offset += static_cast<uint64_t>(n);
-    out = out.subspan(static_cast<size_t>(n));
-  }
+  read_at(fd_, offset, out, folder_, "read a scratch file in this folder");
 }
 
 }  // namespace kith

@@ -43,6 +43,24 @@ class MappedFile {
   size_t size_ = 0;
 };
 
+// A file on a disk that is read wherever one wants, from several threads at once, and takes no
+// memory: what is mapped counts against the process, and a failing disk would end it.
+class RandomFile {
+ public:
+  explicit RandomFile(std::string path);
+  ~RandomFile();
+  RandomFile(const RandomFile&) = delete;
+  RandomFile& operator=(const RandomFile&) = delete;
+  // Exactly out.size() bytes; Error(kIo) if there are fewer.
+  void read(uint64_t offset, std::span<char> out) const;
+  uint64_t size() const { return size_; }  // when it was opened
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+  uint64_t size_ = 0;
+};
+
 // Writes a file so that its name always shows a whole one: a nameless file in the same folder,
 // fsync, a name beside the target, rename, fsync of the folder. Without commit() nothing remains,
 // not even of a process that is killed (where the file system has no nameless files: a name that
