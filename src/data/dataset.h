@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "core/names.h"
-#include "core/vectors.h"
 #include "kith/context.h"
 #include "kith/events.h"
 #include "kith/settings.h"
@@ -23,6 +22,7 @@
 namespace kith {
 
 class DataReader;
+class Vectors;
 
 // What a source is to a kind of data, by its name and first bytes, or a database's columns.
 struct Look {

@@ -83,6 +83,7 @@ class Block {
   // made responsibilities of them.
   void distances(const Components<T>& components);
   T joint(size_t component, size_t row) const { return r_[component * rows_ + row]; }
+  T x(size_t column, size_t row) const { return x_[column * rows_ + row]; }
 
   // Read by the kernel.
   size_t dims_, rows_, count_ = 0;
