@@ -143,30 +143,27 @@ std::vector<double> seeds(const Sample& sample, size_t dims, size_t count, uint6
   return out;
 }
 
-Tried tried_start(const Form& form, const Sample& sample, size_t dims, size_t count, uint64_t seed,
-                  const Config& config, const Context& context) {
+Tried tried_start(const StartPlan& plan, size_t count, uint64_t seed, const Context& context) {
+  const auto& [form, config, sample, all, dims] = plan;
   std::vector<double> means = seeds(sample, dims, count, seed, context);
-  if (means.size() < count * dims) {
-    throw fault(ErrorKind::kInput,
-                "only {} differ from one another, fewer than {} components; try "
-                "--components {}",
-                count_of(means.size() / dims, "row"), count, means.size() / dims);
-  }
+  if (means.size() < count * dims) return {{}, 0, means.size() / dims};
   Sums sums = lloyd_step(dims, means, sample, context);
   for (int step = 1; step < kLloydSteps; ++step) {
     const double before = sums.objective;
     sums = lloyd_step(dims, means, sample, context);
     if (before - sums.objective <= kLloydGain * before) break;
   }
-  Tried out{around(form, dims, std::move(means), sums, sample.size()), 0};
+  Tried out{around(form, dims, std::move(means), sums, sample.size()), 0, count};
+  // Where a sweep costs nothing a start goes on to its end: which is best is known only there.
+  const bool whole = all && !in_single(form, sample.size(), count, dims);
+  const double tolerance = whole ? config.tolerance : kLoose * config.tolerance;
+  const int most = whole ? config.epochs : std::min(kSweeps, config.epochs);
   Gains gains;
   for (int sweep = 0;; ++sweep) {
     Step step = swept(form, out.mixture, sample, context);
     out.score = score_of(form, step.objective, sample.size(), dims);
     gains.add(out.score);
-    if (sweep >= std::min(kSweeps, config.epochs) || gains.over(kLoose * config.tolerance)) {
-      return out;
-    }
+    if (sweep >= most || gains.over(tolerance)) return out;
     out.mixture = std::move(step.next);
   }
 }

@@ -37,13 +37,20 @@ class Gains {
 std::vector<double> seeds(const Sample& sample, size_t dims, size_t count, uint64_t seed,
                           const Context& context);
 
+struct StartPlan {
+  Form form;
+  const Config& config;
+  const Sample& sample;
+  bool all;  // the sample is all there is
+  size_t dims;
+};
 struct Tried {
   Mixture mixture;
   double score = 0;
+  size_t differ = 0;  // rows that do, if they are fewer than components; there is no mixture then
 };
 // A start: seeds, k-means from there, and EM on the sample until little is left to gain.
-Tried tried_start(const Form& form, const Sample& sample, size_t dims, size_t count, uint64_t seed,
-                  const Config& config, const Context& context);
+Tried tried_start(const StartPlan& plan, size_t count, uint64_t seed, const Context& context);
 
 // Whether a mixture is to be preferred. One that collapsed on a few rows has a likelihood that says
 // nothing, so it comes behind all that did not.

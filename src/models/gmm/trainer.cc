@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "kith/text.h"
 
 namespace kith::gmm {
 namespace {
@@ -29,7 +30,7 @@ GmmTrainer::GmmTrainer(Gmm& model, const MatrixData& data, Job& job)
 Trainer::Learned GmmTrainer::learn(const Blocks&, const Rate&, LossSum& sum) {
   const auto wanted = count() == 1 ? 1 : static_cast<uint64_t>(m_.config_.restarts);
   if (s_.starts < wanted) {
-    try_start();
+    if (!try_start()) return {0, true};
     if (s_.starts == wanted) {
       sample_.reset();
       s_.now = std::exchange(s_.start, {});
@@ -42,19 +43,26 @@ Trainer::Learned GmmTrainer::learn(const Blocks&, const Rate&, LossSum& sum) {
   return {1, over && close_candidate()};
 }
 
-void GmmTrainer::try_start() {
+bool GmmTrainer::try_start() {
   const size_t count = this->count();
   if (count == 1) {  // nothing to choose
     s_.start = of_one(form_, dims());
     s_.starts = 1;
-    return;
+    return true;
   }
   const uint64_t size = sample_size(form_, rows_, count, dims());
   if (!sample_ || sample_->size() != size) {
     sample_ = std::make_unique<Sample>(points_, dims(), size, job_.seed, job_);
   }
   const uint64_t seed = mix64(job_.seed) + s_.starts;
-  Tried tried = tried_start(form_, *sample_, dims(), count, seed, m_.config_, job_);
+  const StartPlan plan{form_, m_.config_, *sample_, size == rows_, dims()};
+  Tried tried = tried_start(plan, count, seed, job_);
+  if (tried.mixture.empty()) {
+    if (!s_.best.empty()) return false;
+    throw fault(ErrorKind::kInput,
+                "only {} differ from one another, fewer than {} components; try --components {}",
+                count_of(tried.differ, "row"), count, tried.differ);
+  }
   if (s_.start.empty() || is_better(tried.mixture, tried.score, s_.start, s_.start_score)) {
     s_.start = std::move(tried.mixture);
     s_.start_score = tried.score;
@@ -65,6 +73,7 @@ void GmmTrainer::try_start() {
   p.loss = m_.state().loss;
   std::tie(p.done, p.total) = progress(m_.state());
   job_.on_progress(p);
+  return true;
 }
 
 void GmmTrainer::sweep(LossSum& sum) {

@@ -24,7 +24,7 @@ class GmmTrainer final : public Trainer {
  private:
   size_t dims() const { return m_.frame_.dims(); }
   uint64_t count() const { return candidates_[s_.candidate]; }
-  void try_start();
+  bool try_start();  // false if the rows cannot be told apart so well
   void sweep(LossSum& sum);
   bool close_candidate();
   double bic(const Mixture& mixture, double loss) const;
