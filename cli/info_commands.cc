@@ -11,9 +11,12 @@ namespace {
 
 struct InfoOptions {
   bool toml = false;
+  std::string plot{};
 
   static constexpr std::tuple fields{
       field("toml", &InfoOptions::toml, "print the settings of the run, for kith train --config"),
+      field("plot", &InfoOptions::plot,
+            "pca: write a picture of what each component explains (SVG)"),
   };
 };
 
@@ -33,6 +36,13 @@ int run_info(Args args) {
   if (words.size() != 1) misused(kInfo, "info needs one model");
   const Model model = open(words[0]);
   const std::string run = model.run_settings();
+  if (!options.plot.empty()) {
+    check_output(options.plot, words);
+    OutputFile file(options.plot);
+    file.write(scree_plot(model));
+    file.commit();
+    if (!output.json && !options.toml) say("{}: a picture, for a browser", options.plot);
+  }
   if (options.toml) {
     if (run.empty()) {
       throw Error(
@@ -51,7 +61,8 @@ int run_info(Args args) {
   for (const Fact& f : model.facts()) rows.push_back({f.name, printable(f.value)});
   for (const auto& [key, value] : model.metadata()) {
     const bool of_data = key.starts_with("corpus.") || key.starts_with("table.") ||
-                         key.starts_with("source.") || key.starts_with("imported.");
+                         key.starts_with("source.") || key.starts_with("matrix.") ||
+                         key.starts_with("imported.");
     if (of_data || key == "version" || key == "compressed") rows.push_back({key, printable(value)});
   }
   std::error_code none;

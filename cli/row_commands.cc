@@ -200,12 +200,14 @@ int run_embed(Args args) {
   EmbedOptions options;
   EmbedFlags flags;
   Quiet quiet;
-  const auto [words, reading] = parse_reading(args, {Can::kCompleteRows}, options, flags, quiet);
+  const auto [words, reading] =
+      parse_reading(args, {Can::kCompleteRows, Can::kEncodeRows}, options, flags, quiet);
   if (words.size() < 2) misused(kEmbed, "embed needs a model and a file, column=value or a text");
   const Model model = open(words[0]);
   const std::vector<std::string> asked = rest_of(words);
   Narrator narrator(quiet.quiet);
-  const bool can = model.can(Can::kCompleteRows) || model.can(Can::kEmbedTexts);
+  const bool can =
+      model.can(Can::kCompleteRows) || model.can(Can::kEmbedTexts) || model.can(Can::kEncodeRows);
   if (!can || options.text || !are_sources(model, asked, "--text")) {
     const bool of_files =
         !flags.output.empty() || options.to || !options.name.empty() || !options.column.empty();
@@ -230,6 +232,35 @@ int run_embed(Args args) {
       embed_rows(model, asked, results_path(flags.output), options, reading, context, &narrator);
   if (!quiet.quiet) {
     say("{}: {} of length {}", flags.output, count_of(done.rows, "row"), done.dim);
+  }
+  return kDone;
+}
+
+// --- reconstruct ---
+
+struct ReconstructFlags {
+  std::string output{};
+
+  static constexpr std::tuple fields{
+      field("output", &ReconstructFlags::output,
+            "the file to write (-o): .npy, .csv, .tsv, .jsonl or .safetensors"),
+  };
+};
+
+int run_reconstruct(Args args) {
+  ReconstructOptions options;
+  ReconstructFlags flags;
+  Quiet quiet;
+  const auto [words, reading] = parse_reading(args, {Can::kReconstruct}, options, flags, quiet);
+  if (words.size() < 2) misused(kReconstruct, "reconstruct needs a model and a file of numbers");
+  if (flags.output.empty()) misused(kReconstruct, "reconstruct needs a file to write: -o FILE");
+  Narrator narrator(quiet.quiet);
+  Context context(1);
+  const Interrupts interrupts(context);
+  const Embedded done = reconstruct_rows(open(words[0]), rest_of(words), results_path(flags.output),
+                                         options, reading, context, &narrator);
+  if (!quiet.quiet) {
+    say("{}: {} of {}", flags.output, count_of(done.rows, "row"), count_of(done.dim, "number"));
   }
   return kDone;
 }
@@ -319,7 +350,7 @@ const Command kScore{
 const Command kEmbed{
     "embed",
     "MODEL FILE... | column=value... | TEXT",
-    "turn rows of a table, or texts, into vectors",
+    "turn rows of a table or of numbers, or texts, into vectors",
     {"kith embed movies.kith movies.csv --name title -o films.kith",
      "kith embed words.kith sentences.txt -o sentences.npy",
      "kith embed movies.kith 'director=Ridley Scott' genres=Drama --json"},
@@ -327,8 +358,21 @@ const Command kEmbed{
     "left out. For the vectors of the values themselves, use kith export. With a model of words "
     "each line of a file is a text, or each cell of a --column, and its vector is the mean of the "
     "vectors of its words, in which rare words count more; a classifier takes the plain mean.",
-    Groups<std::tuple<EmbedOptions, EmbedFlags, Quiet>, Can::kCompleteRows>::get,
+    Groups<std::tuple<EmbedOptions, EmbedFlags, Quiet>, Can::kCompleteRows, Can::kEncodeRows>::get,
     run_embed,
+};
+
+const Command kReconstruct{
+    "reconstruct",
+    "MODEL FILE... -o FILE",
+    "give rows of numbers back from their vectors",
+    {"kith reconstruct pca.kith data.npy -o back.npy",
+     "kith reconstruct pca.kith measured.csv --id name -o smooth.csv",
+     "kith eval pca.kith data.npy"},
+    "Each row is reduced to its vector, as kith embed does, and made from it again: what the model "
+    "has kept of it, in the unit of the data. How much is lost says kith eval.",
+    Groups<std::tuple<ReconstructOptions, ReconstructFlags, Quiet>, Can::kReconstruct>::get,
+    run_reconstruct,
 };
 
 const Command kUpdate{

@@ -10,6 +10,7 @@
 //
 // Everything throws kith::Error and nothing else but std::bad_alloc; nothing is printed.
 
+#include "kith/clusters.h"
 #include "kith/compress.h"
 #include "kith/context.h"
 #include "kith/counts.h"
@@ -24,6 +25,7 @@
 #include "kith/phrases.h"
 #include "kith/predict.h"
 #include "kith/recommend.h"
+#include "kith/reconstruct.h"
 #include "kith/recovery.h"
 #include "kith/results.h"
 #include "kith/score.h"

@@ -24,6 +24,9 @@ enum class Can {
   kEmbedTexts,      // embed: texts
   kUpdate,          // take in new data without training
   kTrainFurther,    // train --from
+  kEncodeRows,      // embed: rows of numbers
+  kReconstruct,     // reconstruct, eval: rows of numbers
+  kDivideRows,      // clusters
 };
 
 // Mapped, not read: opening costs what hashing the file takes. Questions take it const and may come

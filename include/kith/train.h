@@ -26,7 +26,10 @@ struct RunOptions {
   bool deterministic = false;
 
   static constexpr std::tuple fields{
-      field("from", &RunOptions::from, "continue training this model; new names are added to it"),
+      field(
+          "from", &RunOptions::from,
+          "continue training this model, to which new names are added; pca and gmm: learn from its "
+          "vectors"),
       field("seed", &RunOptions::seed, "seed of all random numbers").at_least(0),
       field("deterministic", &RunOptions::deterministic,
             "the same result, bit for bit, with any number of threads; up to 3 times the work"),

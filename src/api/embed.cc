@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "api/matrix_rows.h"
 #include "api/opened.h"
 #include "api/rows.h"
 #include "api/text_vectors.h"
@@ -34,7 +35,7 @@ size_t dim_of(const RowAsker& rows) {
 }
 
 void check_can_embed(const Model::Impl& model) {
-  if (model.can(Can::kCompleteRows) || model.can(Can::kEmbedTexts)) return;
+  if (model.can(Can::kCompleteRows) || model.can(Can::kEmbedTexts) || model.can<Encodes>()) return;
   refuse_question(model.asked(kQuestion), CompletesRows::kWhat, CountsWords::kWhat);
 }
 
@@ -50,8 +51,8 @@ void check_options(const Model::Impl& model, const EmbedOptions& options) {
                                                   {"common", options.common.has_value()}};
   for (const auto& [name, is_given] : given) {
     if (!is_given) continue;
-    throw fault(ErrorKind::kUsage, "--{} is for texts, and this is a model of rows of a table",
-                name);
+    throw fault(ErrorKind::kUsage, "--{} is for texts, and this is a model of rows of {}", name,
+                model.can<Encodes>() ? "numbers" : "a table");
   }
 }
 
@@ -110,12 +111,28 @@ Embedded embed_texts(const Model& model, const std::vector<std::string>& sources
   return {output.rows(), texts.dim()};
 }
 
+Embedded embed_numbers(const Model& model, const std::vector<std::string>& sources,
+                       VectorOutput& output, const EmbedOptions& options,
+                       std::span<const Setting> reading, const Context& context,
+                       Observer* observer) {
+  std::vector<Setting> settings(reading.begin(), reading.end());
+  if (!options.name.empty()) settings.push_back({"id", options.name});
+  const auto data = matrix_for(model.impl(), kQuestion, sources, settings, context, observer);
+  const EncodedRows rows(model.impl().ask<Encodes>(kQuestion), data->train());
+  output.write(names_of_rows(*data), rows, context);
+  return {data->rows(), rows.cols()};
+}
+
 }  // namespace
 
 std::vector<float> embed(const Model& model, const std::vector<std::string>& terms,
                          const EmbedOptions& options, Observer* observer) {
   check_can_embed(model.impl());
   check_options(model.impl(), options);
+  if (model.impl().can<Encodes>()) {
+    throw fault(ErrorKind::kUsage, "{}: there is no such file of rows of numbers",
+                fmt::join(terms, " "));
+  }
   if (model.impl().can(Can::kCompleteRows)) {
     RowAsker rows(model.impl(), kQuestion);
     std::vector<float> out(dim_of(rows));
@@ -144,6 +161,9 @@ Embedded embed_rows(const Model& model, const std::vector<std::string>& sources,
   std::vector<std::string> inputs = sources;
   inputs.push_back(model.path());
   VectorOutput file(output, options.to, inputs);
+  if (model.impl().can<Encodes>()) {
+    return embed_numbers(model, sources, file, options, reading, context, observer);
+  }
   return model.impl().can(Can::kCompleteRows)
              ? embed_cells(model, sources, file, options, reading, context, observer)
              : embed_texts(model, sources, file, options, reading, context, observer);

@@ -47,7 +47,33 @@ bool holds_tensors(const std::string& path) {
   return is_safetensors({start.data(), start.size()});
 }
 
-void check_sources(const std::vector<std::string>& sources) {
+std::string text_setting(std::span<const Setting> settings, std::string_view name) {
+  std::string out;
+  for (const Setting& s : settings) {
+    if (s.name == name) out = detail::convert<std::string>(name, s.value);
+  }
+  return out;
+}
+
+// The model that a request names, if what it learns from may be the vectors of a model.
+const ModelInfo* learns_from_models(const TrainRequest& request) {
+  const ModelInfo* const info = find_model(request.model);
+  return info && info->data && info->data->takes_models ? info : nullptr;
+}
+
+// For such a model --from names a source: what it cannot go on from, it can learn from.
+TrainRequest with_from_as_source(const TrainRequest& request) {
+  TrainRequest out = request;
+  const std::string from = text_setting(request.settings, "from");
+  if (from.empty() || !learns_from_models(request) || open(from).kind() == request.model)
+    return out;
+  out.sources.push_back(from);
+  std::erase_if(out.settings, [](const Setting& s) { return s.name == "from"; });
+  return out;
+}
+
+// `models`: whether a model may be one.
+void check_sources(const std::vector<std::string>& sources, bool models) {
   if (sources.empty()) throw fault(ErrorKind::kUsage, "there is nothing to learn from");
   for (const std::string& source : sources) {
     std::error_code none;
@@ -56,7 +82,7 @@ void check_sources(const std::vector<std::string>& sources) {
     if (fs::is_directory(source, none)) {
       throw fault(ErrorKind::kIo, "{}: this is a folder; name the files in it", source);
     }
-    if (fs::is_regular_file(source, none) && holds_tensors(source) &&
+    if (!models && fs::is_regular_file(source, none) && holds_tensors(source) &&
         seen_as(source).look.sure < 1) {
       throw fault(ErrorKind::kInput,
                   "{}: this is a model, not data to learn from; kith info shows what is in it, and "
@@ -94,14 +120,6 @@ void check_places(const Plan::Impl& plan) {
 }
 
 std::string checkpoint_of(const std::string& output) { return output + ".checkpoint"; }
-
-std::string text_setting(std::span<const Setting> settings, std::string_view name) {
-  std::string out;
-  for (const Setting& s : settings) {
-    if (s.name == name) out = detail::convert<std::string>(name, s.value);
-  }
-  return out;
-}
 
 // A later auto takes back what was given.
 std::vector<std::string> given_in(const TrainRequest& request) {
@@ -337,8 +355,9 @@ std::vector<Setting> with_config(std::vector<Setting> settings, std::string_view
   return out;
 }
 
-std::string model_for(const TrainRequest& request) {
-  check_sources(request.sources);
+std::string model_for(const TrainRequest& asked) {
+  const TrainRequest request = with_from_as_source(asked);
+  check_sources(request.sources, learns_from_models(request));
   const std::string output = request.options.output.empty()
                                  ? default_output(request.sources.front())
                                  : request.options.output;
@@ -346,10 +365,11 @@ std::string model_for(const TrainRequest& request) {
   return choose_model(request, origin_of(request, output), why);
 }
 
-Plan plan(const TrainRequest& request, Observer* observer) {
+Plan plan(const TrainRequest& asked, Observer* observer) {
+  const TrainRequest request = with_from_as_source(asked);
   auto out = std::make_unique<Plan::Impl>();
   out->available = available_memory();
-  check_sources(request.sources);
+  check_sources(request.sources, learns_from_models(request));
   out->sources = request.sources;
   out->options = request.options;
   if (out->options.output.empty()) out->options.output = default_output(request.sources.front());

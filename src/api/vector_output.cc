@@ -97,6 +97,21 @@ Matrix VectorOutput::join(size_t cols) {
   return out;
 }
 
+void VectorOutput::write(Names names, const Vectors& vectors, const Context& context) {
+  if (ending_of(output_) != Ending::kKith && format_) {
+    return write_vectors(output_, *format_, names, WatchedVectors(vectors, context));
+  }
+  names_ = std::move(names);
+  const WatchedVectors watched(vectors, context);
+  Matrix all(vectors.rows(), vectors.cols());
+  constexpr size_t kRows = 1024;
+  for (size_t r = 0; r < all.rows(); r += kRows) {
+    const size_t n = std::min(kRows, all.rows() - r);
+    watched.read(r, n, Rows{all.view().row(r), all.stride()});
+  }
+  write(std::move(all), context);
+}
+
 void VectorOutput::write(Matrix matrix, const Context& context) {
   NamedVectors out;
   out.names = std::move(names_);

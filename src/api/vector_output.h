@@ -11,6 +11,7 @@
 
 #include "core/matrix.h"
 #include "core/names.h"
+#include "core/vectors.h"
 #include "kith/context.h"
 #include "kith/vector_format.h"
 
@@ -28,6 +29,9 @@ class VectorOutput {
   Matrix join(size_t cols);
   // Under the names that were given, whole or not at all.
   void write(Matrix matrix, const Context& context);
+  // Vectors under these names, in place of those that were added; where the format allows it none
+  // are kept.
+  void write(Names names, const Vectors& vectors, const Context& context);
 
  private:
   static constexpr size_t kPage = 1 << 16;  // rows

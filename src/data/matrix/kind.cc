@@ -255,12 +255,11 @@ class Reading {
 class ReadMatrix final : public DataReader {
  public:
   std::vector<Section> settings() override {
-    return {{"The rows of numbers", options_},
-            {"Where they are a table", table_},
-            {"Learning from the rows", use_}};
+    return {
+        {"The rows of numbers", options_}, {"The table", table_}, {"Learning from the rows", use_}};
   }
   std::vector<Section> reading() override {
-    return {{"The rows of numbers", options_}, {"Where they are a table", table_}};
+    return {{"The rows of numbers", options_}, {"The table", table_}};
   }
   std::unique_ptr<Dataset> read(const ReadRequest& request) override {
     const std::optional<double> given = use_.holdout;

@@ -27,15 +27,15 @@ size_t rows_at_a_time(size_t cols) {
   return std::max<size_t>(1, kLook / std::max<size_t>(1, cols));
 }
 
-Moments no_moments(size_t cols) {
+ColumnMoments no_moments(size_t cols) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   return {0, std::vector<double>(cols), std::vector<double>(cols), std::vector<double>(cols, kInf),
           std::vector<double>(cols, -kInf)};
 }
 
 // Those of a block that is in the cache: twice over it, so that nothing cancels.
-Moments moments_of(const double* block, size_t rows, size_t cols) {
-  Moments out = no_moments(cols);
+ColumnMoments moments_of(const double* block, size_t rows, size_t cols) {
+  ColumnMoments out = no_moments(cols);
   out.rows = rows;
   for (size_t r = 0; r < rows; ++r) {
     const double* const x = block + r * cols;
@@ -57,7 +57,7 @@ Moments moments_of(const double* block, size_t rows, size_t cols) {
 }
 
 // Chan, Golub, LeVeque 1979.
-void add(Moments& to, const Moments& more) {
+void add(ColumnMoments& to, const ColumnMoments& more) {
   if (more.rows == 0) return;
   const auto a = static_cast<double>(to.rows), b = static_cast<double>(more.rows);
   for (size_t c = 0; c < to.mean.size(); ++c) {
@@ -71,7 +71,7 @@ void add(Moments& to, const Moments& more) {
 }
 
 // What is the same in every row is not off its mean by rounding.
-void settle(Moments& m) {
+void settle(ColumnMoments& m) {
   for (size_t c = 0; c < m.mean.size(); ++c) {
     if (m.rows == 0 || !m.constant(c)) continue;
     m.mean[c] = m.least[c];
@@ -81,7 +81,7 @@ void settle(Moments& m) {
 
 }  // namespace
 
-double Moments::deviation(size_t column) const {
+double ColumnMoments::deviation(size_t column) const {
   return rows < 2 ? 0 : std::sqrt(squares[column] / static_cast<double>(rows - 1));
 }
 
@@ -259,11 +259,11 @@ void MatrixData::split(double holdout) {
 void MatrixData::look_dense(const Context& context) {
   const size_t cols = train_.cols_, step = rows_at_a_time(cols);
   for (MatrixRows* const part : {&train_, &held_out_}) {
-    Moments& all = part->moments_ = no_moments(cols);
+    ColumnMoments& all = part->moments_ = no_moments(cols);
     const size_t blocks = (part->rows_ + step - 1) / step;
     for (size_t done = 0; done < blocks; done += kWave) {
       const size_t wave = std::min(kWave, blocks - done);
-      std::vector<Moments> found(wave);
+      std::vector<ColumnMoments> found(wave);
       std::vector<uint64_t> hashes(wave);
       for_each_shard(context, wave, [&](size_t k) {
         const uint64_t first = (done + k) * step;
@@ -325,7 +325,7 @@ void MatrixData::look_sparse() {
   for (auto& [part, sparse] :
        {std::pair{&train_, sparse_train_.get()}, std::pair{&held_out_, sparse_held_out_.get()}}) {
     part->sparse_ = sparse;
-    Moments& m = part->moments_ = no_moments(part->cols_);
+    ColumnMoments& m = part->moments_ = no_moments(part->cols_);
     m.rows = part->rows_;
     std::vector<uint64_t> seen(part->cols_);
     for (size_t k = 0; k < sparse->size(); ++k) {

@@ -40,7 +40,7 @@ struct ColumnChange {
 };
 
 // What is known of the columns after one look at all rows.
-struct Moments {
+struct ColumnMoments {
   uint64_t rows = 0;
   // The mean; the sum of the squares of what is left without it.
   std::vector<double> mean, squares, least, most;
@@ -64,7 +64,7 @@ class MatrixRows {
   const Sparse* sparse() const { return sparse_; }
   // The number in the data of a row, from 0: that of its name.
   uint64_t number(uint64_t row) const;
-  const Moments& moments() const { return moments_; }
+  const ColumnMoments& moments() const { return moments_; }
 
  private:
   friend class MatrixData;
@@ -84,7 +84,7 @@ class MatrixRows {
   // Of a part: its rows before every block of kMaskBlock rows of the data, and which they are.
   static constexpr uint64_t kMaskBlock = 4096;
   std::vector<uint64_t> before_, mask_;  // a bit for each row
-  Moments moments_;
+  ColumnMoments moments_;
 };
 
 // Rows by number, read once for all.

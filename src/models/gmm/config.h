@@ -18,7 +18,7 @@ struct Config {
   int max_components = 10;
   std::optional<Covariance> covariance{};
   Method method = Method::kEm;
-  int restarts = 10;
+  std::optional<int> restarts{};
   double regularise = 1e-6;
   double tolerance = 1e-6;
   int epochs = 1000;
@@ -37,7 +37,8 @@ struct Config {
       field("method", &Config::method,
             "em: rows belong to components with probabilities; kmeans: to the nearest mean"),
       field("restarts", &Config::restarts, "starts by k-means++, of which the best is kept")
-          .between(1, 100000),
+          .between(1, 100000)
+          .automatic("50 for small data, else 10"),
       field("regularise", &Config::regularise,
             "no component varies less than this share of the data's variance, in any direction")
           .between(1e-12, 1),

@@ -536,7 +536,8 @@ TEST(Gmm, AFileHasTheLikelihoodThatItSays) {
   for (const Covariance covariance : kAllForms) {
     const Gmm model =
         test::through_file(trained(data, {.components = 3, .covariance = covariance}), "gmm");
-    EXPECT_NEAR(-model.objective(data.train(), Context(1)) / 700, model.state().loss, 1e-9);
+    EXPECT_NEAR(-model.likelihood(data.train(), Context(1)).log_likelihood / 700,
+                model.state().loss, 1e-9);
   }
 }
 

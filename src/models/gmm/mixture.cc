@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -204,6 +205,26 @@ Mixture around(const Form& form, size_t dims, std::vector<double> means, const S
   if (!has_matrix(form.covariance)) return out;
   for (size_t i = 0; i < out.covariances.size(); ++i) {
     if (i % (dims * dims) % (dims + 1) != 0) out.covariances[i] = 0;
+  }
+  return out;
+}
+
+Mixture largest_first(const Form& form, const Mixture& m) {
+  std::vector<size_t> order(m.count);
+  for (size_t k = 0; k < m.count; ++k) order[k] = k;
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t k) { return m.weights[k]; });
+  const bool shared = form.covariance == Covariance::kTied;
+  const size_t size = shared ? 0 : m.covariances.size() / m.count;
+  Mixture out{m.count, m.dims, {}, {}, {}, m.raised};
+  if (shared) out.covariances = m.covariances;
+  for (const size_t k : order) {
+    const auto add = [&](std::vector<double>& to, const std::vector<double>& from, size_t n) {
+      const auto first = from.begin() + static_cast<ptrdiff_t>(k * n);
+      to.insert(to.end(), first, first + static_cast<ptrdiff_t>(n));
+    };
+    add(out.weights, m.weights, 1);
+    add(out.means, m.means, m.dims);
+    add(out.covariances, m.covariances, size);
   }
   return out;
 }

@@ -23,6 +23,8 @@ struct Form {
   Covariance covariance = Covariance::kFull;
   bool hard = false;  // k-means: spherical, and all of one variance
   double least = 0;   // that no variance in any direction is below
+  // Of the density that a mixture has, be it made by hard assignments or not.
+  Form soft() const { return {covariance, false, least}; }
 };
 
 struct Mixture {
@@ -47,6 +49,9 @@ Mixture of_one(const Form& form, size_t dims);
 // These means, with the weights and the one variance of a hard assignment to them.
 Mixture around(const Form& form, size_t dims, std::vector<double> means, const Sums& sums,
                uint64_t rows);
+
+// The same mixture, its components by their weights.
+Mixture largest_first(const Form& form, const Mixture& mixture);
 
 template <class T>
 Components<T> components_of(const Form& form, const Mixture& mixture);

@@ -63,9 +63,12 @@ Form Gmm::form() const {
 void Gmm::visit(Parts& parts) {
   parts.names("columns", columns_);
   const size_t cols = columns_.size();
+  parts.flag("columns.named", named_);
   parts.number("rows", rows_);
   parts.values("column.means", frame_.mean, cols, Use::kFixed);
-  parts.values("column.deviations", frame_.deviation, cols, Use::kFixed);
+  // The unit in which each column is measured, 0 for one that is left out.
+  parts.values("column.scales", frame_.deviation, cols, Use::kFixed);
+  parts.values("column.deviations", deviation_, cols, Use::kFixed);
   parts.values("weights", weights_, Parts::kAny, Use::kFixed);
   const size_t count = weights_.size();
   parts.values("means", means_, count * cols, Use::kFixed);
@@ -85,7 +88,9 @@ void Gmm::visit(Parts& parts) {
 }
 
 void Gmm::loaded() {
-  if (!weights_.empty()) to_frame();
+  if (weights_.empty()) return;
+  to_frame();
+  asked_ = components_of<double>(form(), mixture_);
 }
 
 std::vector<Fact> Gmm::info() const {
@@ -131,13 +136,6 @@ std::vector<Note> Gmm::remarks() const {
                                idle, count_of(weights_.size(), "component"))});
   }
   return out;
-}
-
-double Gmm::objective(const MatrixRows& rows, const Context& context) const {
-  const DataPoints points(rows, frame_);
-  const double found = objective_of(form(), mixture_, points, context);
-  if (!form().hard) return found + static_cast<double>(rows.rows()) * frame_.log_density;
-  return loss_in_units(found);
 }
 
 // --- Learning ---
@@ -206,9 +204,12 @@ bool Gmm::learn(const MatrixData& data, Job& job) {
 void Gmm::begin(const MatrixData& data) {
   columns_ = Names();
   for (const std::string& c : data.columns()) columns_.add(c);
+  named_ = data.has_column_names();
   rows_ = data.rows();
   // Directions stay what they are where all are measured alike.
-  frame_ = Frame::of(data.train().moments(), form().covariance == Covariance::kSpherical);
+  const ColumnMoments& moments = data.train().moments();
+  frame_ = Frame::of(moments, form().covariance == Covariance::kSpherical);
+  deviation_ = Frame::of(moments, false).deviation;
   weights_.clear();
   means_.clear();
   covariances_.clear();
@@ -219,10 +220,12 @@ void Gmm::begin(const MatrixData& data) {
 void Gmm::finish() {
   mixture_ = std::move(search_.best.empty() ? search_.seen : search_.best);
   if (!search_.best.empty()) state_.loss = search_.best_loss;
+  mixture_ = largest_first(form(), mixture_);
   raised_ = mixture_.raised;
   if (!config_.components) bics_ = std::move(search_.bics);
   search_ = {};
   to_units();
+  asked_ = components_of<double>(form(), mixture_);
 }
 
 double Gmm::loss_in_units(double loss) const {

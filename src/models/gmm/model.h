@@ -39,7 +39,12 @@ struct Search {
   void visit(Parts& parts, size_t dims, const Form& form);
 };
 
-class Gmm final : public Learns<MatrixData>, public Remarks {
+class Gmm final : public Learns<MatrixData>,
+                  public Encodes,
+                  public HasClusters,
+                  public AssignsRows,
+                  public HasDensity,
+                  public Remarks {
  public:
   Section settings() override { return {"gmm", config_}; }
   void visit(Parts& parts) override;
@@ -61,8 +66,24 @@ class Gmm final : public Learns<MatrixData>, public Remarks {
   const std::vector<double>& covariances() const { return covariances_; }
   const std::vector<double>& bics() const { return bics_; }
 
-  // Sums over rows: of log p(x), or with k-means of squared distances, in the units of the data.
-  double objective(const MatrixRows& rows, const Context& context) const;
+  // Encodes: the vector of a row are its memberships.
+  const Names& columns() const override { return columns_; }
+  bool columns_named() const override { return named_; }
+  size_t code_dim() const override { return weights_.size(); }
+  void encode(const MatrixRows& rows, uint64_t first, size_t count, Rows out) const override;
+
+  // HasClusters
+  const Names& cluster_columns() const override { return columns_; }
+  uint64_t cluster_rows() const override { return rows_; }
+  std::span<const double> cluster_weights() const override { return weights_; }
+  Spread cluster(size_t k) const override;
+  Spread all_rows() const override { return {frame_.mean, deviation_}; }
+  double cluster_product(size_t k, std::span<const double> w,
+                         std::span<const double> v) const override;
+
+  void assign(const MatrixRows& rows, const Context& context,
+              const std::function<void(uint64_t, const Assigned&)>& take) const override;
+  Likelihood likelihood(const MatrixRows& rows, const Context& context) const override;
 
  protected:
   uint64_t memory(const MatrixData& data, const Job& job) const override;
@@ -80,19 +101,22 @@ class Gmm final : public Learns<MatrixData>, public Remarks {
   void finish();
   void to_units();
   void to_frame();
+  double covariance(size_t k, size_t i, size_t j) const;
   // Of a loss in the frame, the same in the units of the data.
   double loss_in_units(double loss) const;
 
   Config config_;
   Names columns_;
-  uint64_t rows_ = 0;  // that were learned from
+  bool named_ = false;             // by the data
+  uint64_t rows_ = 0;              // that were learned from
+  std::vector<double> deviation_;  // of each column
   Frame frame_;
   std::vector<double> weights_, means_, covariances_;
   std::vector<double> bics_;  // of 1, 2, ... components, if the number was chosen
   uint64_t raised_ = 0;
-  double spent_ = 0;  // sweeps of what was taken
   Search search_;
-  Mixture mixture_;  // made of what the file has
+  Mixture mixture_;  // made of what the file has, and what asks it of rows
+  Components<double> asked_;
 };
 
 }  // namespace kith::gmm

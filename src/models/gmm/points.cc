@@ -10,7 +10,7 @@
 
 namespace kith::gmm {
 
-Frame Frame::of(const Moments& moments, bool alike) {
+Frame Frame::of(const ColumnMoments& moments, bool alike) {
   std::vector<double> deviation(moments.mean.size(), 0);
   double variance = 0;
   size_t varying = 0;
@@ -64,13 +64,13 @@ void DataPoints::load_sparse(uint64_t first, size_t count, T* out, size_t stride
 
 void DataPoints::load(uint64_t first, size_t count, ReadBuffer& buffer, Block<float>& to) const {
   Matrix& m = buffer.floats;
-  if (m.rows() < count) m = Matrix(to.rows(), rows_.cols());
+  if (m.rows() < count) m = Matrix(to.rows(), scale_.size());
   if (rows_.sparse()) {
     load_sparse(first, count, m.view().data, m.stride());
     return to.take(m.view().data, m.stride(), count);
   }
   rows_.read(first, count, m.view(), {frame_.mean, scale_});
-  if (frame_.dims() < rows_.cols()) {
+  if (frame_.dims() < scale_.size()) {
     for (size_t n = 0; n < count; ++n) {
       float* const row = m.view().row(n);
       for (size_t i = 0; i < frame_.dims(); ++i) row[i] = row[frame_.columns[i]];
@@ -80,7 +80,7 @@ void DataPoints::load(uint64_t first, size_t count, ReadBuffer& buffer, Block<fl
 }
 
 void DataPoints::load(uint64_t first, size_t count, ReadBuffer& buffer, Block<double>& to) const {
-  const size_t cols = rows_.cols(), dims = frame_.dims();
+  const size_t cols = scale_.size(), dims = frame_.dims();
   if (buffer.doubles.size() < count * cols) buffer.doubles.resize(to.rows() * cols);
   double* const rows = buffer.doubles.data();
   if (rows_.sparse()) {

@@ -22,7 +22,7 @@ struct Frame {
   double log_density = 0;
 
   // `alike`: one deviation for all columns.
-  static Frame of(const Moments& moments, bool alike);
+  static Frame of(const ColumnMoments& moments, bool alike);
   // With the columns and the rest made of means and deviations.
   static Frame of(std::vector<double> mean, std::vector<double> deviation);
   size_t dims() const { return columns.size(); }

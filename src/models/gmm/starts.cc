@@ -18,6 +18,7 @@ constexpr uint64_t kRowsEach = 64;  // of a component; of a full covariance four
 constexpr int kLloydSteps = 10;
 constexpr double kLloydGain = 1e-3;  // of the squared distances, below which it is enough
 constexpr int kSweeps = 200;         // of a start
+constexpr double kSmall = 0x1p20;    // multiply-adds of a sweep that takes no time
 constexpr double kLoose = 100;       // times the tolerance
 
 // Squared distances of the rows of a sample from a few candidates, and from the nearest of those
@@ -100,6 +101,10 @@ uint64_t sample_size(const Form& form, uint64_t rows, size_t count, size_t dims)
   const bool square = form.covariance == Covariance::kFull || form.covariance == Covariance::kTied;
   const uint64_t each = square ? std::max<uint64_t>(kRowsEach, 4 * dims) : kRowsEach;
   return std::min(rows, std::max(kSample, each * count));
+}
+
+uint64_t usual_starts(const Form& form, uint64_t rows, size_t count, size_t dims) {
+  return work_of(form, rows, count, dims) <= kSmall ? 50 : 10;
 }
 
 double score_of(const Form& form, double objective, uint64_t rows, size_t dims) {

@@ -14,6 +14,9 @@ namespace kith::gmm {
 // Rows that starts are tried on: all, up to a number that tells so many components apart.
 uint64_t sample_size(const Form& form, uint64_t rows, size_t count, size_t dims);
 
+// How many starts, where that is not given: many where they take no time.
+uint64_t usual_starts(const Form& form, uint64_t rows, size_t count, size_t dims);
+
 // What a sweep says of a mixture: higher is better, and steps can be compared whatever the data:
 // the mean log-density of a row in the frame; with k-means less the mean squared distance, as a
 // share of the variance.

@@ -80,10 +80,10 @@ Step step_of(const Form& form, const Mixture& mixture, const Points& points,
 
 }  // namespace
 
-bool in_single(const Form& form, uint64_t rows, size_t count, size_t dims) {
+double work_of(const Form& form, uint64_t rows, size_t count, size_t dims) {
   const bool square = form.covariance == Covariance::kFull || form.covariance == Covariance::kTied;
   const auto d = static_cast<double>(dims);
-  return static_cast<double>(rows) * static_cast<double>(count) * d * (square ? d : 2) > kSingle;
+  return static_cast<double>(rows) * static_cast<double>(count) * d * (square ? d : 2);
 }
 
 Step swept(const Form& form, const Mixture& mixture, const Points& points, const Context& context,

@@ -18,7 +18,11 @@ namespace kith::gmm {
 // Single precision is twice as fast and leaves the last digits of a likelihood to chance, so it is
 // for what takes time: sweeps of more multiply-adds than this.
 inline constexpr double kSingle = 0x1p29;
-bool in_single(const Form& form, uint64_t rows, size_t count, size_t dims);
+// Multiply-adds of an E step, about.
+double work_of(const Form& form, uint64_t rows, size_t count, size_t dims);
+inline bool in_single(const Form& form, uint64_t rows, size_t count, size_t dims) {
+  return work_of(form, rows, count, dims) > kSingle;
+}
 
 enum class Precision { kAuto, kSingle, kDouble };
 

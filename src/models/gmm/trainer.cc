@@ -28,7 +28,7 @@ GmmTrainer::GmmTrainer(Gmm& model, const MatrixData& data, Job& job)
       rows_(data.rows()) {}
 
 Trainer::Learned GmmTrainer::learn(const Blocks&, const Rate&, LossSum& sum) {
-  const auto wanted = count() == 1 ? 1 : static_cast<uint64_t>(m_.config_.restarts);
+  const uint64_t wanted = starts();
   if (s_.starts < wanted) {
     if (!try_start()) return {0, true};
     if (s_.starts == wanted) {
@@ -37,15 +37,18 @@ Trainer::Learned GmmTrainer::learn(const Blocks&, const Rate&, LossSum& sum) {
     }
     return {0, false};
   }
-  sweep(sum);
-  const bool over =
-      s_.gains.over(m_.config_.tolerance) || s_.sweeps >= static_cast<uint64_t>(m_.config_.epochs);
-  return {1, over && close_candidate()};
+  return {1, sweep(sum)};
+}
+
+uint64_t GmmTrainer::starts() const {
+  if (count() == 1) return 1;  // there is nothing to choose
+  if (m_.config_.restarts) return static_cast<uint64_t>(*m_.config_.restarts);
+  return usual_starts(form_, rows_, count(), dims());
 }
 
 bool GmmTrainer::try_start() {
   const size_t count = this->count();
-  if (count == 1) {  // nothing to choose
+  if (count == 1) {
     s_.start = of_one(form_, dims());
     s_.starts = 1;
     return true;
@@ -76,33 +79,37 @@ bool GmmTrainer::try_start() {
   return true;
 }
 
-void GmmTrainer::sweep(LossSum& sum) {
+// Nothing is changed before all is known: whoever cancels it meanwhile goes on from before.
+bool GmmTrainer::sweep(LossSum& sum) {
   Step step = swept(form_, s_.now, points_, job_);
-  s_.gains.add(score_of(form_, step.objective, rows_, dims()));
+  Gains gains = s_.gains;
+  gains.add(score_of(form_, step.objective, rows_, dims()));
+  const bool over =
+      gains.over(m_.config_.tolerance) || s_.sweeps + 1 >= static_cast<uint64_t>(m_.config_.epochs);
   const double mean = step.objective / static_cast<double>(rows_);
-  s_.seen_loss = m_.loss_in_units(form_.hard ? mean : -mean);
+  const double loss = m_.loss_in_units(form_.hard ? mean : -mean);
+  const double bic = over ? this->bic(s_.now, loss) : 0;
+  s_.gains = std::move(gains);
+  s_.seen_loss = loss;
   s_.seen = std::exchange(s_.now, std::move(step.next));
   ++s_.sweeps;
-  sum.add(s_.seen_loss * static_cast<double>(rows_), rows_);
+  sum.add(loss * static_cast<double>(rows_), rows_);
+  return over && close_candidate(bic);
 }
 
 // Schwarz's criterion, of which less is better. That of k-means is of the mixture of equal balls
-// that it is the limit of, with rows as they were assigned.
+// that it is the limit of.
 double GmmTrainer::bic(const Mixture& mixture, double loss) const {
   const auto n = static_cast<double>(rows_);
-  double twice = 2 * n * loss;
-  if (form_.hard) {
-    const double variance = mixture.covariances.front();
-    const auto d = static_cast<double>(dims());
-    twice = n * d * (std::log(2 * M_PI * variance) + 1) - 2 * n * m_.frame_.log_density;
-    for (const double w : mixture.weights) twice -= w > 0 ? 2 * n * w * std::log(w) : 0;
-  }
+  const double twice =
+      form_.hard
+          ? -2 * (objective_of(form_.soft(), mixture, points_, job_) + n * m_.frame_.log_density)
+          : 2 * n * loss;
   return twice + static_cast<double>(free_parameters(form_, mixture.count, dims())) * std::log(n);
 }
 
 // The best so far is kept; true if no further number of components is to be tried.
-bool GmmTrainer::close_candidate() {
-  const double bic = this->bic(s_.seen, s_.seen_loss);
+bool GmmTrainer::close_candidate(double bic) {
   const bool better = s_.best.empty() || is_better(s_.seen, -bic, s_.best, -s_.best_bic);
   s_.bics.push_back(bic);
   if (candidates_.size() > 1) {

@@ -24,9 +24,11 @@ class GmmTrainer final : public Trainer {
  private:
   size_t dims() const { return m_.frame_.dims(); }
   uint64_t count() const { return candidates_[s_.candidate]; }
-  bool try_start();  // false if the rows cannot be told apart so well
-  void sweep(LossSum& sum);
-  bool close_candidate();
+  uint64_t starts() const;  // of the candidate
+  bool try_start();         // false if the rows cannot be told apart so well
+  // True if the run is over.
+  bool sweep(LossSum& sum);
+  bool close_candidate(double bic);
   double bic(const Mixture& mixture, double loss) const;
 
   Gmm& m_;
