@@ -48,6 +48,12 @@ void say_summary(const Trained& t) {
   }
 }
 
+void draw(const Trained& t, const std::string& path) {
+  OutputFile file(path);
+  file.write(training_plot(t.curve, fmt::format("{}: {}", t.model, t.output)));
+  file.commit();
+}
+
 int run_train(Args args) { return run_training(parse_train(kTrain, args)); }
 
 bool is_trainable(const ModelDescription& m) { return !m.data.empty(); }
@@ -72,8 +78,11 @@ Outcome train_aloud(const TrainArgs& args) {
 }
 
 int run_training(const TrainArgs& args) {
+  const std::string& plot = args.flags.plot;
+  if (!plot.empty()) check_output(plot, args.request.sources);
   const Outcome done = train_aloud(args);
   if (done.code != kDone) return done.code;
+  if (!plot.empty()) draw(done.trained, plot);
   if (args.flags.json) put_json(json_of(done.trained));
   if (!args.flags.quiet) say_summary(done.trained);
   return kDone;

@@ -99,6 +99,21 @@ class Plan {
 };
 Plan plan(const TrainRequest& request, Observer* observer = nullptr);
 
+// How a run went, epoch by epoch; of one that went on from a checkpoint what came after it.
+struct TrainingCurve {
+  struct Point {
+    int epoch = 0;
+    double loss = 0;
+    std::optional<double> held_out{};
+    bool refit = false;  // of a second run, on all data
+  };
+  std::vector<Point> points;
+  std::optional<double> before;  // the held-out loss before the first epoch
+  std::optional<int> kept;       // the epoch whose parameters are the model's, if not the last
+};
+// As an SVG picture: the loss, and the held-out loss if something was held out.
+std::string training_plot(const TrainingCurve& curve, std::string_view title);
+
 struct Trained {
   bool finished = false;  // else it was cancelled, and a checkpoint was kept
   bool before = false;    // a run that was resumed had come to its end: nothing was trained
@@ -114,6 +129,7 @@ struct Trained {
   double per_second = 0;                           // units
   double loss = 0;                                 // of the last epoch
   std::optional<double> first_held_out, held_out;  // before training, and of the model
+  TrainingCurve curve;
 };
 // Reads, checks memory, trains, keeps checkpoints, checks again, saves.
 Trained train(Plan plan, Context& context, Observer* observer = nullptr);
