@@ -61,8 +61,7 @@ int run_info(Args args) {
   for (const Fact& f : model.facts()) rows.push_back({f.name, printable(f.value)});
   for (const auto& [key, value] : model.metadata()) {
     const bool of_data = key.starts_with("corpus.") || key.starts_with("table.") ||
-                         key.starts_with("source.") || key.starts_with("matrix.") ||
-                         key.starts_with("imported.");
+                         key.starts_with("source.") || key.starts_with("imported.");
     if (of_data || key == "version" || key == "compressed") rows.push_back({key, printable(value)});
   }
   std::error_code none;

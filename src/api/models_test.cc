@@ -56,7 +56,7 @@ TEST(Models, AnUnknownNameGetsASuggestion) {
 
 TEST(Models, SettingsOfReadingAreAmongThoseOfTheData) {
   EXPECT_EQ(available_data(), (std::vector<std::string_view>{"text", "table", "ratings", "counts",
-                                                             "labelled", "documents"}));
+                                                             "labelled", "documents", "matrix"}));
   for (const std::string_view kind : available_data()) {
     const auto all = names_in(data_settings(kind)), reading = names_in(reading_settings(kind));
     EXPECT_TRUE(std::ranges::includes(all, reading)) << kind;
@@ -67,7 +67,7 @@ TEST(Models, SettingsOfReadingAreAmongThoseOfTheData) {
   EXPECT_TRUE(names_in(reading_settings("ratings")).contains("delimiter"));
   EXPECT_EQ(usage_error([] { data_settings("sound"); }),
             "there is no kind of data called sound; there are text, table, ratings, counts, "
-            "labelled, documents");
+            "labelled, documents, matrix");
   usage_error([] { reading_settings(""); });
 }
 

@@ -189,6 +189,10 @@ TEST(SettingsMatter, OfReadingTexts) {
   try_all(Trial("classifier"), reading_settings("labelled"), reading_cases(), "classifier");
 }
 
+TEST(SettingsMatter, OfReadingRowsOfNumbers) {
+  try_all(Trial("pca"), reading_settings("matrix"), reading_cases(), "pca");
+}
+
 // What a schema says of its columns.
 TEST(SettingsMatter, OfAColumn) {
   using enum ColumnType;

@@ -53,9 +53,11 @@ inline std::vector<Case> cases() {
       {"counts", "from", kRefused, {}, {str(kModel)}},
       {"labelled", "from", kRefused, {}, {str(kModel)}},
       {"documents", "from", kRefused, {}, {str(kModel)}},
+      {"matrix", "from", kRefused, {}, {str(kModel)}},  // of its own kind; else it is a source
       // Ratings and counts are trained to the same bits by any number of threads, always.
       {"ratings", "deterministic", kNothing},
       {"counts", "deterministic", kNothing},
+      {"matrix", "deterministic", kNothing},  // likewise
 
       {"", "tolerance", kChanges, {}, {0.5}},
       // All ratings are learned from in the end; what is held out says for how long.
@@ -275,6 +277,12 @@ inline std::vector<Case> cases() {
       {"bmf", "user-table", kChanges, {}, {str(kAbout)}},
       {"bmf", "item-table", kChanges, {}, {str(kAbout)}},
 
+      {"pca", "seed", kNothing, {text("method", "exact")}},
+      {"pca", "seed", kChanges},
+      {"pca", "whiten", kNothing},  // what is learned is the same: models/pca/model_test.cc
+      {"pca", "epochs", kChanges},
+      {"pca", "epochs", kNothing, {text("method", "exact")}},
+
       // These learn from ratings alone.
       {"nmf", "user-table", kRefused, {}, {str(kAbout)}},
       {"nmf", "item-table", kRefused, {}, {str(kAbout)}},
@@ -309,6 +317,13 @@ inline std::vector<Case> reading_cases() {
       {"labelled", "row-weight", kRefused, {}, {str("title")}},
       {"labelled", "label-separator", kChanges, {}, {str(";")}},
       {"labelled", "label-prefix", kNothing, {}, {str("#")}},  // of lines
+      {"matrix", "encoding", kNothing, {}, {str("latin-1")}},
+      {"matrix", "header", kRefused, {}, {false}},  // names are no numbers
+      {"matrix", "id", kChanges, {text("ignore", "name")}, {str("a")}},
+      {"matrix", "id", kRefused, {}, {str("")}},
+      {"matrix", "ignore", kChanges, {}, {str("a")}},
+      {"matrix", "tensor", kNothing, {}, {str("x")}},  // of files that have some, in e2e_matrix.py
+      {"matrix", "of", kNothing, {}, {str("x")}},      // likewise
       {"ratings", "user", kChanges, {}, {str("item")}},
       {"ratings", "item", kChanges, {}, {str("timestamp")}},
       {"ratings", "rating", kChanges, {}, {str("timestamp"), str("none")}},
@@ -377,11 +392,28 @@ inline std::string texts_with_oddities() {
   return out;
 }
 
+// Six numbers a row, of which three factors are most; and a name.
+inline std::string numbers_with_names() {
+  std::string out = "name,a,b,c,d,e,f\n";
+  for (int r = 0; r < 90; ++r) {
+    Rng rng(5, static_cast<uint64_t>(r));
+    const double x = 6 * rng.uniform(), y = 3 * rng.uniform(), z = rng.uniform();
+    out += fmt::format("n{}", r);
+    for (int c = 0; c < 6; ++c) {
+      out += fmt::format(",{:.4f}",
+                         10 * c + x * (c + 1) + y * (c % 3) - z * (c % 2) + 0.3 * rng.uniform());
+    }
+    out += "\n";
+  }
+  return out;
+}
+
 inline const std::string& data_for(std::string_view kind) {
   if (kind == "text" || kind == "counts" || kind == "documents")
     return shared_file("odd.txt", text_with_oddities);
   if (kind == "table") return shared_file("odd.csv", table_with_oddities);
   if (kind == "labelled") return shared_file("odd-texts.csv", texts_with_oddities);
+  if (kind == "matrix") return shared_file("numbers.csv", numbers_with_names);
   return shared_file("odd-ratings.csv", ratings_with_oddities);
 }
 
@@ -408,6 +440,9 @@ inline Settings quick(std::string_view model) {
   }
   if (model == "bmf") {
     return {whole("dim", 3), whole("epochs", 12), whole("burn-in", 4), whole("samples", 3)};
+  }
+  if (model == "pca") {
+    return {whole("dim", 2), whole("epochs", 3), text("id", "name"), text("method", "randomised")};
   }
   if (model == "softimpute") return {whole("dim", 2), whole("epochs", 12), whole("iterations", 3)};
   return {whole("dim", 3), whole("epochs", model == "mf" ? 30 : 6)};

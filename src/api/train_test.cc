@@ -175,7 +175,8 @@ TEST_F(TrainTest, WhatIsNeededIsToldBeforehand) {
 // The vectors of all names are part of it: as many times as many numbers, so much more.
 TEST_F(TrainTest, WhatIsNeededGrowsWithTheVectors) {
   for (const ModelDescription& model : available_models()) {
-    if (model.data.empty()) continue;
+    // Directions of a matrix are no more than its columns; their memory is in tests/campaigns.
+    if (model.data.empty() || model.data == "matrix") continue;
     const std::string source = model.data == "ratings"    ? ratings_file()
                                : model.data == "table"    ? places_file()
                                : model.data == "labelled" ? labelled_file()

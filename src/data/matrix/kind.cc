@@ -212,8 +212,8 @@ class Reading {
         std::ranges::any_of(parts_, [](const Part& p) { return p.names.size() > 0; });
     std::vector<std::pair<uint64_t, std::string>> begins;  // rows before each part
     uint64_t rows = 0;
+    for (const Part& part : parts_) check_columns(part, parts_.front());
     for (Part& part : parts_) {
-      check_columns(part, parts_.front());
       if (out.columns.empty()) out.columns = std::move(part.columns);
       begins.emplace_back(rows, part.where);
       for (uint64_t r = 0; named && r < part.rows->rows(); ++r) {

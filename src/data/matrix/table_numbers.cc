@@ -34,12 +34,10 @@ std::optional<double> number_in(std::string_view cell) {
 
 // "0,1,2" in the first row are the names that pandas gives, not numbers.
 bool counts_up(std::span<const std::string_view> cells) {
-  const auto first = number_in(cells[0]);
-  if (!first || (*first != 0 && *first != 1) || cells.size() < 3) return false;
   for (size_t c = 0; c < cells.size(); ++c) {
-    if (trimmed(cells[c]) != std::to_string(static_cast<size_t>(*first) + c)) return false;
+    if (trimmed(cells[c]) != std::to_string(c)) return false;
   }
-  return true;
+  return cells.size() > 2;
 }
 
 std::set<std::string> listed(const std::string& text) {
@@ -135,12 +133,12 @@ class Numbers {
     }
     if (texts.empty()) return;
     const bool one = texts.size() == 1;
+    const std::string names = fmt::format("{}", fmt::join(texts, ", "));
     throw fault(
         ErrorKind::kInput,
-        "{}: {} {} of numbers ({} in the first); leave {} out with --ignore {}{}", reader_->where(),
-        one ? fmt::format("column {} is not", shown(texts[0]))
-            : fmt::format("columns {} are not", shown(fmt::format("{}", fmt::join(texts, ", ")))),
-        "one", shown(first), one ? "it" : "them",
+        "{}: {} {} not of numbers ({} in the first); leave {} out with --ignore {}{}",
+        reader_->where(), one ? "column" : "columns",
+        fmt::format("{} {}", shown(names), one ? "is" : "are"), shown(first), one ? "it" : "them",
         shell_quoted(fmt::format("{}", fmt::join(texts, ","))),
         id_ ? "" : fmt::format(", or --id {} if it names the rows", shell_quoted(texts[0])));
   }

@@ -73,6 +73,7 @@ void Pca::visit(Parts& parts) {
 }
 
 void Pca::loaded() {
+  if (components_.is_borrowed()) return;  // names and vectors are all that is wanted
   by_column_ = Matrix(components_.cols(), components_.rows());
   projected_.assign(components_.rows(), 0.0);
   for (size_t k = 0; k < components_.rows(); ++k) {
