@@ -84,6 +84,7 @@ class Asker {
       ask_rows(model);
       ask_ratings(model);
       ask_texts(model);
+      ask_numbers(model);
       change(model);
     });
   }
@@ -221,6 +222,14 @@ class Asker {
     }
     try_to([&] { predict_rows(model); });
     try_to([&] { kith::evaluate(model, {source_}, {}, {}, context_); });
+  }
+
+  void ask_numbers(const kith::Model& model) {
+    if (!model.can(kith::Can::kDivideRows)) return;
+    try_to([&] { kith::clusters_plot(kith::clusters(model, {}, {}, {}, context_)); });
+    try_to([&] { kith::clusters_plot(kith::clusters(model, {source_}, {}, {}, context_)); });
+    try_to([&] { kith::evaluate(model, {source_}, {}, {}, context_); });
+    try_to([&] { kith::embed_rows(model, {source_}, out("rows.npy"), {}, {}, context_); });
   }
 
   void change(kith::Model& model) {

@@ -65,6 +65,10 @@ CASES = {
     "softimpute-shrink": ["softimpute", *STARS, "--method", "shrink", "--epochs", 6],
     "nmf": ["nmf", *STARS, "--epochs", 6],
     "nmf-kl": ["nmf", "chosen.csv", "--dim", 3, "--epochs", 4, "--loss", "kl", "--no-biases"],
+    "gmm": ["gmm", "numbers.csv", "--components", 2, "--epochs", 3, "--restarts", 2],
+    "gmm-auto": ["gmm", "numbers.csv", "--max-components", 2, "--epochs", 2, "--restarts", 1,
+                 "--covariance", "tied", "--holdout", 0.2],
+    "gmm-kmeans": ["gmm", "numbers.csv", "--components", 3, "--epochs", 3, "--method", "kmeans"],
 }
 
 
@@ -83,7 +87,10 @@ def write_data(folder, rng):
     rated = [f"{u},{i},{rng.randint(1, 5)}\n" for u, i in stars]
     chosen = [f"{u},{i}\n" for u, i in stars]
     labelled = "".join(f"__label__{rng.choice('abc')} {line}\n" for line in text.splitlines())
-    data = {"labelled.txt": labelled, "labelled.txt.more": "__label__new hill1\n",
+    numbers = "".join(f"{rng.gauss(5 * (i % 2), 1):.3f},{rng.gauss(0, 1):.3f},{i % 7}\n"
+                      for i in range(40))
+    data = {"numbers.csv": "a,b,c\n" + numbers, "numbers.csv.more": "a,b,c\n1,2,3\n",
+            "labelled.txt": labelled, "labelled.txt.more": "__label__new hill1\n",
             "text.txt": text, "text.txt.more": "hill1 new\n",
             "table.csv": head + "".join(table),
             "table.csv.more": head + row(1, "new") + row(2, "w1") + row(3, "new"),

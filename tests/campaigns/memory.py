@@ -155,6 +155,24 @@ SHAPES = [
 ]
 
 
+def numbers(count, columns):
+    rng = random.Random(1)
+    yield ",".join(f"c{c}" for c in range(columns)) + "\n"
+    for _ in range(count):
+        yield ",".join(f"{rng.random():.3f}" for _ in range(columns)) + "\n"
+
+
+SHAPES += [
+    Shape(["gmm"], numbers, (300, 3), *LAST, "--components", "3"),
+    Shape(["gmm"], numbers, (100_000, 8), *LAST, "--components", "8", "--restarts", "1"),
+    Shape(["gmm"], numbers, (5000, 100), *LAST, "--components", "16", "--restarts", "1"),
+    Shape(["gmm"], numbers, (5000, 100), *LAST, "--components", "64", "--restarts", "1",
+          "--covariance", "diagonal"),
+    Shape(["gmm"], numbers, (5000, 100), *LAST, "--components", "64", "--restarts", "1", "--method",
+          "kmeans"),
+]
+
+
 def high_water(process):
     """The peak of a process so far, in bytes; 0 before it is the program, and when it has ended."""
     try:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the campaigns share: the program with faults.c preloaded, and the data it learns from."""
 import pathlib
+import random
 import subprocess
 import sys
 
@@ -51,6 +52,10 @@ def write_data(folder):
     rows = stars.ratings(10)
     (folder / "text.txt").write_text(kith.two_topics(300))
     (folder / "labelled.txt").write_text(kith.labelled_topics(300))
+    drawn = random.Random(1)
+    (folder / "numbers.csv").write_text("a,b,c\n" + "".join(
+        f"{drawn.gauss(4 * (i % 3), 1):.4f},{drawn.gauss(i % 2, 1):.4f},{drawn.gauss(0, 1):.4f}\n"
+        for i in range(500)))
     (folder / "table.csv").write_text(films.as_csv(films.films(300)))
     (folder / "stars.csv").write_text(stars.as_text(rows))
     (folder / "binary.csv").write_text(

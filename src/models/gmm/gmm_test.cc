@@ -382,6 +382,16 @@ TEST(Gmm, MoreStartsAreNoWorse) {
   }
 }
 
+TEST(Gmm, WhatCollapsedComesLast) {
+  Mixture sound, collapsed;
+  collapsed.raised = 1;
+  EXPECT_FALSE(is_better(collapsed, 1e9, sound, 0));
+  EXPECT_TRUE(is_better(sound, 0, collapsed, 1e9));
+  EXPECT_TRUE(is_better(sound, 1, sound, 0));
+  EXPECT_TRUE(is_better(collapsed, 1, collapsed, 0));
+  EXPECT_FALSE(is_better(sound, 0, sound, 0));
+}
+
 // --- Data at the edge ---
 
 TEST(Gmm, EqualPointsDoNotMakeTheLikelihoodInfinite) {

@@ -76,6 +76,7 @@ void Gmm::visit(Parts& parts) {
   parts.values("covariances", covariances_, numbers, Use::kFixed);
   parts.list("bics", bics_);
   parts.number("raised", raised_);
+  parts.number("sweeps", sweeps_);
   if (parts.loading()) {
     for (const double d : frame_.deviation) {
       parts.check(d >= 0, "the deviation of a column is negative");
@@ -98,7 +99,8 @@ std::vector<Fact> Gmm::info() const {
   std::vector<Fact> out{{"components", fmt::format("{}", weights_.size()), true},
                         {"columns", fmt::format("{}", cols()), true},
                         {"rows", fmt::format("{}", rows_), true},
-                        {"covariance", std::string(name)}};
+                        {"covariance", std::string(name)},
+                        {"sweeps", fmt::format("{}", sweeps_), true}};
   if (!bics_.empty()) {
     out.push_back({"bic_by_components", fmt::format("{:.1f}", fmt::join(bics_, " "))});
   }
@@ -223,6 +225,7 @@ void Gmm::finish() {
   mixture_ = largest_first(form(), mixture_);
   raised_ = mixture_.raised;
   if (!config_.components) bics_ = std::move(search_.bics);
+  sweeps_ = state_.block;
   search_ = {};
   to_units();
   asked_ = components_of<double>(form(), mixture_);

@@ -114,6 +114,7 @@ class Gmm final : public Learns<MatrixData>,
   std::vector<double> weights_, means_, covariances_;
   std::vector<double> bics_;  // of 1, 2, ... components, if the number was chosen
   uint64_t raised_ = 0;
+  uint64_t sweeps_ = 0;  // over all rows, of all numbers that were tried
   Search search_;
   Mixture mixture_;  // made of what the file has, and what asks it of rows
   Components<double> asked_;
