@@ -28,16 +28,19 @@ Json json_of(const Trained& t) {
 void say_summary(const Trained& t) {
   const std::string speed =
       fmt::format(" in {}, {} {}s/s", in_time(t.seconds), rate_of(t.per_second), t.unit);
-  say("{}", labelled("done",
-                     fmt::format("{}: {}{}; loss {:.4f}{}", t.output, count_of(t.vectors, "vector"),
-                                 t.before ? "" : speed, t.loss,
-                                 t.held_out ? fmt::format(", held-out {:.4f}", *t.held_out) : "")));
+  const std::string what =
+      t.vectors > 0 ? count_of(t.vectors, "vector") : "from " + count_of(t.size, t.unit);
+  say("{}",
+      labelled("done",
+               fmt::format("{}: {}{}; loss {:.4f}{}", t.output, what, t.before ? "" : speed, t.loss,
+                           t.held_out ? fmt::format(", held-out {:.4f}", *t.held_out) : "")));
   const std::string output = shell_quoted(t.output);
   std::vector<std::string> next;
   if (t.target) {
     next.push_back(fmt::format("predict {} FILE, with {}s that it has not seen", output, t.unit));
     next.push_back(fmt::format("eval {} FILE, likewise", output));
   }
+  if (t.divides) next.push_back(fmt::format("clusters {} FILE", output));
   if (!t.example.empty()) {
     next.push_back(
         fmt::format("{} {} {}", t.rates ? "recommend" : "near", output, shell_quoted(t.example)));

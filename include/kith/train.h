@@ -118,10 +118,11 @@ struct Trained {
   bool finished = false;  // else it was cancelled, and a checkpoint was kept
   bool before = false;    // a run that was resumed had come to its end: nothing was trained
   std::string model, output, unit;
-  std::string example;  // a name to ask the model about
-  bool rates = false;   // it rates items for users: the example is a user
-  bool target = false;  // it learned to fill a column, or to label texts
-  uint64_t size = 0;    // units per epoch
+  std::string example;   // a name to ask the model about
+  bool rates = false;    // it rates items for users: the example is a user
+  bool target = false;   // it learned to fill a column, or to label texts
+  bool divides = false;  // it divides rows into clusters
+  uint64_t size = 0;     // units per epoch
   uint64_t vectors = 0;
   double epochs = 0;                               // done by this run
   double seconds = 0;                              // of the whole run

@@ -199,6 +199,7 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
     checkpoints.write();
     return false;
   }
+  out.loss = plan.model->state().loss;  // of what was kept
   plan.model->check_loadable();
   if (const auto* const vectors = dynamic_cast<const HasVectors*>(plan.model.get())) {
     out.vectors = 0;
@@ -263,6 +264,7 @@ Trained train(Plan planned, Context& context, Observer* observer) {
   out.unit = data->profile().unit;
   out.example = data->example();
   out.rates = dynamic_cast<const Ranks*>(plan.model.get()) != nullptr;
+  out.divides = dynamic_cast<const HasClusters*>(plan.model.get()) != nullptr;
   out.size = data->size();
   out.vectors = data->vectors();
   if (plan.finished) return finished_before(plan, metadata, std::move(out), observer);

@@ -116,7 +116,7 @@ bool GmmTrainer::close_candidate(double bic) {
     const uint64_t number = s_.candidate + 1;
     job_.on_trial({number, candidates_.size(),
                    static_cast<double>(number) / static_cast<double>(candidates_.size()),
-                   fmt::format("{} components: BIC {:.1f}", count(), bic), better});
+                   fmt::format("{}: BIC {:.1f}", count_of(count(), "component"), bic), better});
   }
   if (better) {
     s_.best = s_.seen;
