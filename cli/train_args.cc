@@ -12,13 +12,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Takes the model's name off the front, if the user gave one.
-std::string take_model_name(const Command& command, std::vector<std::string>& words) {
+// Takes the model's name off the front, if the user gave one. `from`: a model is named to begin
+// with, which may be all that there is to learn from.
+std::string take_model_name(const Command& command, std::vector<std::string>& words, bool from) {
   if (words.empty()) misused(command, fmt::format("{} needs a file to learn from", command.name));
   std::string first = words.front();
   if (is_model(first)) {
     words.erase(words.begin());
-    if (words.empty()) {
+    if (words.empty() && !from) {
       misused(command, fmt::format("{} {} needs a file to learn from", command.name, first));
     }
     return first;
@@ -79,7 +80,9 @@ TrainArgs parse_train(const Command& command, Args args, std::span<const Section
   // all flags together tell where it is named, or what it follows from.
   const Arguments first = parse_arguments(args, groups_with(train_settings("")));
   out.request.sources = first.positional;
-  out.request.model = take_model_name(command, out.request.sources);
+  const bool from =
+      std::ranges::find(first.settings, "from", &Setting::name) != first.settings.end();
+  out.request.model = take_model_name(command, out.request.sources, from);
   std::string model = out.request.model;
   if (model.empty()) {
     take(with_config(first.settings, ""));

@@ -225,11 +225,15 @@ class Asker {
   }
 
   void ask_numbers(const kith::Model& model) {
-    if (!model.can(kith::Can::kDivideRows)) return;
+    if (!model.can(kith::Can::kEncodeRows)) return;
+    for (const char* name : {"codes.npy", "codes.kith"}) {
+      try_to([&] { kith::embed_rows(model, {source_}, out(name), {}, {}, context_); });
+    }
+    try_to([&] { kith::reconstruct_rows(model, {source_}, out("back.npy"), {}, {}, context_); });
+    try_to([&] { kith::evaluate(model, {source_}, {}, {}, context_); });
+    try_to([&] { kith::scree_plot(model); });
     try_to([&] { kith::clusters_plot(kith::clusters(model, {}, {}, {}, context_)); });
     try_to([&] { kith::clusters_plot(kith::clusters(model, {source_}, {}, {}, context_)); });
-    try_to([&] { kith::evaluate(model, {source_}, {}, {}, context_); });
-    try_to([&] { kith::embed_rows(model, {source_}, out("rows.npy"), {}, {}, context_); });
   }
 
   void change(kith::Model& model) {

@@ -16,7 +16,7 @@ case "${1:-}" in
   test) packages=$test ;;
   check) packages="$test clang clang-tidy libclang-rt-14-dev" ;;
   bench) packages="$build python3 python3-numpy python3-gensim python3-sklearn python3-xgboost fasttext zstd
-  sqlite3" ;;
+  sqlite3 libopenblas0" ;;
   *) echo "usage: tools/setup.sh build|demo|deb|test|check|bench" >&2; exit 2 ;;
 esac
 

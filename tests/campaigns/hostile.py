@@ -63,6 +63,11 @@ CASES = {
     "svp": ["svp", *STARS, "--epochs", 8],
     "softimpute": ["softimpute", *STARS, "--decay", 0.5],
     "softimpute-shrink": ["softimpute", *STARS, "--method", "shrink", "--epochs", 6],
+    "pca": ["pca", "numbers.csv", "--dim", 3],
+    "pca-scaled": ["pca", "numbers.csv", "--dim", 2, "--scale", "--whiten", "--holdout", 0.2],
+    "pca-block": ["pca", "numbers.csv", "--dim", 2, "--method", "randomised", "--epochs", 3],
+    "pca-power": ["pca", "numbers.csv", "--dim", 3, "--method", "power"],
+    "pca-net": ["pca", "numbers.csv", "--dim", 2, "--method", "autoencoder", "--epochs", 150],
     "nmf": ["nmf", *STARS, "--epochs", 6],
     "nmf-kl": ["nmf", "chosen.csv", "--dim", 3, "--epochs", 4, "--loss", "kl", "--no-biases"],
     "gmm": ["gmm", "numbers.csv", "--components", 2, "--epochs", 3, "--restarts", 2],
@@ -87,9 +92,9 @@ def write_data(folder, rng):
     rated = [f"{u},{i},{rng.randint(1, 5)}\n" for u, i in stars]
     chosen = [f"{u},{i}\n" for u, i in stars]
     labelled = "".join(f"__label__{rng.choice('abc')} {line}\n" for line in text.splitlines())
-    numbers = "".join(f"{rng.gauss(5 * (i % 2), 1):.3f},{rng.gauss(0, 1):.3f},{i % 7}\n"
-                      for i in range(40))
-    data = {"numbers.csv": "a,b,c\n" + numbers, "numbers.csv.more": "a,b,c\n1,2,3\n",
+    numbers = "a,b,c,d,e\n" + "".join(
+        ",".join(f"{rng.gauss(k, 3 - k / 2):.3f}" for k in range(5)) + "\n" for _ in range(40))
+    data = {"numbers.csv": numbers, "numbers.csv.more": "a,b,c,d,e\n1,2,3,4,5\n",
             "labelled.txt": labelled, "labelled.txt.more": "__label__new hill1\n",
             "text.txt": text, "text.txt.more": "hill1 new\n",
             "table.csv": head + "".join(table),

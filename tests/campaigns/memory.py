@@ -80,6 +80,13 @@ def rows(count, values, columns=2, numbers=1, members=0):
         yield ",".join(cells) + "\n"
 
 
+def numbers(count, columns):
+    rng = random.Random(1)
+    row = [",".join(f"{rng.gauss(0, 1):.3f}" for _ in range(columns)) + "\n" for _ in range(50)]
+    for k in range(count):
+        yield row[k % 50] if k % 7 else ",".join([f"{rng.random():.3f}"] * columns) + "\n"
+
+
 RATED = ["als", "mf", "bmf", "svp", "softimpute", "nmf"]
 LAST = ["--epochs", "2"]
 SLOW = {"softimpute": ["--iterations", "2"], "bmf": ["--dim", "16"]}  # much time for little memory
@@ -137,6 +144,18 @@ SHAPES = [
     Shape(["classifier"], labelled, (20_000, 200_000), *LAST, "--early-stop", "1"),
     Shape(["classifier"], labelled, (20_000, 200_000), *LAST, "--deterministic"),
     Shape(["classifier"], labelled, (20_000, 200_000, 2000), *LAST, "--loss", "hierarchical"),
+    Shape(["pca"], numbers, (500, 8)),
+    Shape(["pca"], numbers, (20_000, 100)),
+    Shape(["pca"], numbers, (2000, 900), "--method", "exact"),
+    Shape(["pca"], numbers, (400, 8000), "--epochs", "3"),
+    Shape(["pca"], numbers, (2000, 300), "--method", "autoencoder", "--epochs", "50"),
+    Shape(["gmm"], numbers, (300, 3), *LAST, "--components", "3"),
+    Shape(["gmm"], numbers, (100_000, 8), *LAST, "--components", "8", "--restarts", "1"),
+    Shape(["gmm"], numbers, (5000, 100), *LAST, "--components", "16", "--restarts", "1"),
+    Shape(["gmm"], numbers, (5000, 100), *LAST, "--components", "64", "--restarts", "1",
+          "--covariance", "diagonal"),
+    Shape(["gmm"], numbers, (5000, 100), *LAST, "--components", "64", "--restarts", "1", "--method",
+          "kmeans"),
     Shape(["feat2vec"], rows, (100, 5), "--epochs", "2"),
     Shape(["feat2vec"], rows, (5000, 500), "--epochs", "2"),
     Shape(["feat2vec"], rows, (300_000, 50, 4), "--epochs", "1", "--dim", "8"),
@@ -152,24 +171,6 @@ SHAPES = [
           "c0=category,s=set"),
     Shape(["feat2vec"], rows, (2000, 20, 150, 20), "--epochs", "1", "--pair-weights"),
     Shape(["feat2vec"], rows, (200_000, 20, 1, 8), "--epochs", "1", "--loss", "nce"),
-]
-
-
-def numbers(count, columns):
-    rng = random.Random(1)
-    yield ",".join(f"c{c}" for c in range(columns)) + "\n"
-    for _ in range(count):
-        yield ",".join(f"{rng.random():.3f}" for _ in range(columns)) + "\n"
-
-
-SHAPES += [
-    Shape(["gmm"], numbers, (300, 3), *LAST, "--components", "3"),
-    Shape(["gmm"], numbers, (100_000, 8), *LAST, "--components", "8", "--restarts", "1"),
-    Shape(["gmm"], numbers, (5000, 100), *LAST, "--components", "16", "--restarts", "1"),
-    Shape(["gmm"], numbers, (5000, 100), *LAST, "--components", "64", "--restarts", "1",
-          "--covariance", "diagonal"),
-    Shape(["gmm"], numbers, (5000, 100), *LAST, "--components", "64", "--restarts", "1", "--method",
-          "kmeans"),
 ]
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the campaigns share: the program with faults.c preloaded, and the data it learns from."""
 import pathlib
-import random
 import subprocess
 import sys
 
@@ -52,13 +51,12 @@ def write_data(folder):
     rows = stars.ratings(10)
     (folder / "text.txt").write_text(kith.two_topics(300))
     (folder / "labelled.txt").write_text(kith.labelled_topics(300))
-    drawn = random.Random(1)
-    (folder / "numbers.csv").write_text("a,b,c\n" + "".join(
-        f"{drawn.gauss(4 * (i % 3), 1):.4f},{drawn.gauss(i % 2, 1):.4f},{drawn.gauss(0, 1):.4f}\n"
-        for i in range(500)))
     (folder / "table.csv").write_text(films.as_csv(films.films(300)))
     (folder / "stars.csv").write_text(stars.as_text(rows))
     (folder / "binary.csv").write_text(
         stars.as_text([(u, i, int(r > 3), t) for u, i, r, t in rows]))
+    (folder / "numbers.csv").write_text("a,b,c,d,e,f\n" + "".join(
+        f"{r % 7},{r % 11 * 2},{r % 5 + r % 7},{(r * r) % 13},{r % 3 - 0.5},{r % 17}\n"
+        for r in range(300)))
     (folder / "chosen.csv").write_text(
         stars.as_text([(u, i) for u, i, r, _ in rows if r > 3], header="user,item\n"))

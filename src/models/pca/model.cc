@@ -68,6 +68,7 @@ void Pca::visit(Parts& parts) {
   parts.check(components_.rows() == variance_.size() && components_.rows() > 0,
               "there are not as many components as variances");
   parts.check(std::ranges::all_of(unit_, [](double x) { return x > 0; }) && total_ >= 0 &&
+                  std::isfinite(total_) &&
                   std::ranges::all_of(variance_, [](double x) { return x >= 0; }),
               "a variance or a unit is below 0");
 }

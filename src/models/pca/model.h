@@ -73,6 +73,7 @@ class Pca final : public Learns<MatrixData>,
   int epochs(Method method) const;
   double tolerance(Method method) const;
   void start(const MatrixData& data);
+  void check_restored(const MatrixData& data) const;
   // (x - mean) / unit times the components, before anything is whitened.
   void project(const MatrixRows& rows, uint64_t first, size_t count, Rows out) const;
   void take(const EigenPairs& found);

@@ -2,6 +2,7 @@
 // How the components are found: a pass for the covariance, or iterations of one of the solvers.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/error.h"
@@ -265,6 +266,40 @@ class Pca::OwnCourse final : public ModelCourse {
   Job& job_;
 };
 
+// What a checkpoint must hold, so that whoever goes on from it stays within it.
+void Pca::check_restored(const MatrixData& data) const {
+  const size_t cols = data.cols(), dim = dim_for(data);
+  const Method method = method_for(data);
+  size_t wanted = 0;
+  switch (method) {
+    case Method::kExact:
+      wanted = cols * cols;
+      break;
+    case Method::kRandomised:
+      wanted = std::min(dim + kOversample, cols) * cols;
+      break;
+    case Method::kPower:
+      wanted = static_cast<size_t>(std::min<uint64_t>(found_, dim)) * (cols + 1);
+      break;
+    case Method::kAutoencoder:
+      wanted = 6 * dim * cols;
+      break;
+  }
+  // Nothing before the first block; of sums, nothing behind the last one either.
+  uint64_t blocks = std::numeric_limits<uint64_t>::max();
+  if (method == Method::kExact) {
+    const uint64_t step = block_rows(cols);
+    blocks = data.sparse() ? 1 : (data.rows() + step - 1) / step;
+  }
+  const bool fits =
+      work_.size() == wanted || (work_.empty() && (state_.block == 0 || state_.block >= blocks));
+  const bool good = working_ && fits && variance_.size() == dim &&
+                    (method != Method::kPower || found_ <= dim) && std::isfinite(size_) &&
+                    size_ > 0 && std::isfinite(before_);
+  if (good) return;
+  throw fault(ErrorKind::kInput, "the checkpoint is damaged: it lacks what the run goes on from");
+}
+
 bool Pca::learn(const MatrixData& data, Job& job) {
   if (state_.started && (!working_ || columns_.size() != data.cols() || rows_ != data.rows())) {
     throw fault(ErrorKind::kInput,
@@ -272,6 +307,7 @@ bool Pca::learn(const MatrixData& data, Job& job) {
                 "same data and settings",
                 data.rows(), data.cols(), rows_, columns_.size());
   }
+  if (state_.started) check_restored(data);
   OwnCourse course(*this, data, job);
   return kith::train(course, state_, job);
 }
