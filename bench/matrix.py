@@ -64,19 +64,21 @@ print(model.score(data), model.n_iter_)
 """
 
 
-def make_mixture(path, rows):
-    """As many normal distributions as components, whose means are about as far apart as they are
-    wide."""
-    rng = np.random.default_rng(1)
-    means = rng.normal(size=(COMPONENTS, GMM_COLUMNS)) * 0.7
-    roots = np.tril(rng.normal(size=(COMPONENTS, GMM_COLUMNS, GMM_COLUMNS))) * 0.2
-    roots += np.eye(GMM_COLUMNS) * rng.uniform(0.5, 1.5, size=(COMPONENTS, 1, GMM_COLUMNS))
-    which = rng.integers(COMPONENTS, size=rows)
-    data = np.empty((rows, GMM_COLUMNS), np.float32)
-    for k in range(COMPONENTS):
-        own = which == k
-        data[own] = means[k] + rng.normal(size=(own.sum(), GMM_COLUMNS)) @ roots[k].T
-    np.save(path, data)
+# As many normal distributions as components, whose means are about as far apart as they are wide.
+MAKE_MIXTURE = """
+import sys, numpy
+path, rows, columns, components = sys.argv[1], *map(int, sys.argv[2:])
+rng = numpy.random.default_rng(1)
+means = rng.normal(size=(components, columns)) * 0.7
+roots = numpy.tril(rng.normal(size=(components, columns, columns))) * 0.2
+roots += numpy.eye(columns) * rng.uniform(0.5, 1.5, size=(components, 1, columns))
+which = rng.integers(components, size=rows)
+data = numpy.empty((rows, columns), numpy.float32)
+for k in range(components):
+    own = which == k
+    data[own] = means[k] + rng.normal(size=(own.sum(), columns)) @ roots[k].T
+numpy.save(path, data)
+"""
 
 
 def one_thread():
@@ -143,7 +145,8 @@ def bench_gmm(args):
           "|---|---|---|---|---|---|")
     for rows in GMM_SIZES[:1] if args.quick else GMM_SIZES:
         source = args.out / "mixture.npy"
-        make_mixture(source, rows)
+        subprocess.run([args.python, "-c", MAKE_MIXTURE, str(source), str(rows), str(GMM_COLUMNS),
+                        str(COMPONENTS)], check=True)
         theirs, ours = sklearn_gmm(args, source), kith_gmm(args, source)
         for tool, r in (("scikit-learn", theirs), ("kith", ours)):
             print(f"| {rows:,} | {tool} | {r['loglik']:.4f} | {r['sweeps']} | {r['cpu']:.2f} | "
