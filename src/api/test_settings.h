@@ -279,7 +279,11 @@ inline std::vector<Case> cases() {
 
       // Models of a few components, from starts that differ.
       {"gmm", "max-components", kNothing},
-      {"gmm", "max-components", kChanges, {text("components", "auto")}, {int64_t{1}}},
+      {"gmm",
+       "max-components",
+       kChanges,
+       {text("components", "auto"), text("covariance", "spherical")},
+       {int64_t{1}}},
       {"gmm", "covariance", kChanges},
       {"gmm", "covariance", kRefused, {text("method", "kmeans")}, {str("full"), str("tied")}},
       {"gmm", "restarts", kChanges, {whole("components", 6)}, {int64_t{20}}},

@@ -314,10 +314,15 @@ uint64_t Gmm::memory(const MatrixData& data, const Job& job) const {
   const uint64_t cols = data.cols();
   const uint64_t most = candidates(data.rows()).back();
   const uint64_t numbers = most * (1 + cols) + covariance_numbers(f.covariance, most, cols);
+  const uint64_t mixture = numbers * sizeof(double);
+  // While starts are tried: the sample with distances from candidates, the start under way and the
+  // best one. Later what a sweep looks at and what the one before looked at.
   const uint64_t sample = sample_size(f, data.rows(), most, cols);
-  // The mixtures of a search, of a step and of a start; the sample with distances from candidates.
-  return 7 * numbers * sizeof(double) + sample * (4 * padded(cols) + 48) +
-         sweep_bytes(f, most, cols, cols, job.threads()) + kMemoryOfAll;
+  const uint64_t held = config_.restarts.value_or(2) > 1 ? 2 : 1;
+  const uint64_t starts = most > 1 ? sample * (4 * padded(cols) + 24) + held * mixture : 0;
+  const uint64_t kept = config_.components ? 0 : mixture;  // of the candidates
+  return std::max(starts, 2 * mixture) + kept +
+         sweep_bytes(f, {data.rows(), most, cols, cols, job.threads()}) + kMemoryOfAll;
 }
 
 ModelInfo info() {

@@ -138,14 +138,19 @@ void for_each_block(const Components<double>& components, const Points& points,
   });
 }
 
-uint64_t sweep_bytes(const Form& form, size_t count, size_t dims, size_t cols, int threads) {
-  const uint64_t numbers = numbers_of_sums(form, count, dims);
+uint64_t sweep_bytes(const Form& form, const SweepSize& size) {
+  const uint64_t numbers = numbers_of_sums(form, size.count, size.dims);
+  const uint64_t shards = (size.rows + kShard - 1) / kShard;
+  const uint64_t workers = std::min<uint64_t>(shards, static_cast<uint64_t>(size.threads));
   // A block, and its rows as they were read.
-  const uint64_t worker = Block<double>::bytes(dims, count) + 512 * padded(cols) * sizeof(double);
-  const uint64_t matrix =
-      form.covariance == Covariance::kFull ? uint64_t{count} * dims * dims * sizeof(double) / 2 : 0;
-  return (sums_for(numbers) + 1) * numbers * sizeof(double) + matrix +
-         static_cast<uint64_t>(threads) * worker;
+  const uint64_t worker =
+      Block<double>::bytes(size.dims, size.count) + 512 * padded(size.cols) * sizeof(float);
+  const uint64_t triangles = form.covariance == Covariance::kFull   ? size.count
+                             : form.covariance == Covariance::kTied ? 1
+                                                                    : 0;
+  const uint64_t factors = triangles * size.dims * size.dims * sizeof(double) / 2;
+  return (std::min(shards, sums_for(numbers)) + 1) * numbers * sizeof(double) + factors +
+         workers * worker;
 }
 
 }  // namespace kith::gmm

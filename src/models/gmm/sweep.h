@@ -48,7 +48,12 @@ void for_each_block(const Components<double>& components, const Points& points,
                     const Context& context,
                     const std::function<void(Block<double>&, uint64_t)>& work);
 
-// Bytes that a sweep takes.
-uint64_t sweep_bytes(const Form& form, size_t count, size_t dims, size_t cols, int threads);
+// Bytes that a sweep takes beside the mixture.
+struct SweepSize {
+  uint64_t rows;
+  size_t count, dims, cols;
+  int threads;
+};
+uint64_t sweep_bytes(const Form& form, const SweepSize& size);
 
 }  // namespace kith::gmm
