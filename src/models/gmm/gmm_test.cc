@@ -539,6 +539,27 @@ TEST(Gmm, StoppedAndResumedIsTheSame) {
   }
 }
 
+// A checkpoint is written while the trainer is at its safe point, and the run may be killed then.
+TEST(Gmm, KilledAtASafePointAndResumedIsTheSame) {
+  const MatrixData data = MatrixData::of(drawn_from(overlapping(3, 2), 600), 60);
+  const Config config{.max_components = 3, .restarts = 2, .epochs = 4};
+  const Gmm whole = trained(data, config);
+  std::vector<Gmm> seen;
+  Gmm model;
+  model.config() = config;
+  Job job;
+  job.on_progress = [&](const Progress& p) {
+    if (p.done < p.total) seen.push_back(test::through_file(model, "gmm", true));
+  };
+  model.train(data, job);
+  ASSERT_GT(seen.size(), 8u);
+  for (Gmm& killed : seen) {
+    Job rest;
+    EXPECT_TRUE(killed.train(data, rest));
+    expect_same(whole, killed);
+  }
+}
+
 // What a file says of its training rows is what the model finds in them.
 TEST(Gmm, AFileHasTheLikelihoodThatItSays) {
   const Matrix rows = drawn_from(three_groups(), 700);

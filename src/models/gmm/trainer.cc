@@ -28,15 +28,7 @@ GmmTrainer::GmmTrainer(Gmm& model, const MatrixData& data, Job& job)
       rows_(data.rows()) {}
 
 Trainer::Learned GmmTrainer::learn(const Blocks&, const Rate&, LossSum& sum) {
-  const uint64_t wanted = starts();
-  if (s_.starts < wanted) {
-    if (!try_start()) return {0, true};
-    if (s_.starts == wanted) {
-      sample_.reset();
-      s_.now = std::exchange(s_.start, {});
-    }
-    return {0, false};
-  }
+  if (s_.starts < starts()) return {0, !try_start()};
   return {1, sweep(sum)};
 }
 
@@ -49,7 +41,7 @@ uint64_t GmmTrainer::starts() const {
 bool GmmTrainer::try_start() {
   const size_t count = this->count();
   if (count == 1) {
-    s_.start = of_one(form_, dims());
+    s_.now = of_one(form_, dims());
     s_.starts = 1;
     return true;
   }
@@ -70,8 +62,11 @@ bool GmmTrainer::try_start() {
     s_.start = std::move(tried.mixture);
     s_.start_score = tried.score;
   }
-  ++s_.starts;
-  Progress p;  // a checkpoint may be written here, too
+  if (++s_.starts == starts()) {
+    s_.now = std::exchange(s_.start, {});
+    sample_.reset();
+  }
+  Progress p;  // a checkpoint may be written here, too: nothing is left to do for this start
   p.epoch = static_cast<int>(m_.state().block) + 1;
   p.loss = m_.state().loss;
   std::tie(p.done, p.total) = progress(m_.state());
