@@ -405,20 +405,21 @@ inline std::string texts_with_oddities() {
   return out;
 }
 
-// Six numbers a row, of which three factors are most; and a name.
+// Sixteen numbers a row, of which three factors are most; and a name.
 inline std::string numbers_with_names() {
-  std::string out = "name,a,b,c,d,e,f\n";
+  constexpr int kColumns = 16;
+  std::string out = "name";
+  for (int c = 0; c < kColumns; ++c) out += fmt::format(",{}", static_cast<char>('a' + c));
   for (int r = 0; r < 90; ++r) {
     Rng rng(5, static_cast<uint64_t>(r));
     const double x = 6 * rng.uniform(), y = 3 * rng.uniform(), z = rng.uniform();
-    out += fmt::format("n{}", r);
-    for (int c = 0; c < 6; ++c) {
-      out += fmt::format(",{:.4f}",
-                         10 * c + x * (c + 1) + y * (c % 3) - z * (c % 2) + 0.3 * rng.uniform());
+    out += fmt::format("\nn{}", r);
+    for (int c = 0; c < kColumns; ++c) {
+      out += fmt::format(
+          ",{:.4f}", 10 * c + x * (c % 4 + 1) + y * (c % 3) - z * (c % 2) + 2.0 * rng.uniform());
     }
-    out += "\n";
   }
-  return out;
+  return out + "\n";
 }
 
 inline const std::string& data_for(std::string_view kind) {

@@ -90,7 +90,8 @@ struct ReadRequest {
   std::any base{};                   // what a model to go on from knows: of the kind's own type
   bool keep_all = false;             // hold nothing out, whatever the settings say
   bool keep_times = false;           // for splits by time
-  // The vectors in a model file, those of one column if one is named. Models stand above this layer.
+  // The vectors in a model file, those of one column if one is named. Models stand above this
+  // layer.
   std::function<ModelRows(const std::string& path, const std::string& column)> model_rows{};
   // Called now and then with bytes and share read so far, or -1; may throw to stop.
   std::function<void(uint64_t, double)> on_read{};

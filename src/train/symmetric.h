@@ -17,8 +17,9 @@ struct EigenPairs {
   std::vector<double> values;
   Small vectors;
 };
-// The `count` largest of a symmetric matrix, of which the lower half is read.
-EigenPairs largest_eigenpairs(const Small& a, size_t count);
+// The `count` largest of a symmetric matrix, of which the lower half is read. With a context it
+// stops soon with Error(kCancelled) once that is cancelled, however large the matrix.
+EigenPairs largest_eigenpairs(const Small& a, size_t count, const Context* context = nullptr);
 
 // a b, and a b^T.
 Small product(const Small& a, const Small& b);

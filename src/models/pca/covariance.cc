@@ -241,10 +241,6 @@ size_t block_rows(size_t cols) {
                             kBlockRows);
 }
 
-uint64_t block_bytes(size_t cols) {
-  return block_rows(cols) * panels_of(cols) * kPanel * sizeof(float);
-}
-
 void add_gram(const MatrixRows& rows, const Change& change, uint64_t first, uint64_t last,
               std::span<double> gram, const Context& context) {
   const size_t cols = rows.cols(), step = block_rows(cols);

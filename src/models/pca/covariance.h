@@ -27,8 +27,6 @@ class Covariance {
   virtual Small times(const Small& q, const Context& context) const = 0;
 };
 
-// Bytes of all buffers that reading rows in blocks takes, whatever their number.
-uint64_t block_bytes(size_t cols);
 inline constexpr size_t kMostHeld = 4096;  // columns whose covariance is held as a matrix
 inline constexpr size_t kOversample = 10;  // directions of a block beyond those wanted
 inline constexpr size_t kBlockRows =

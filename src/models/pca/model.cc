@@ -304,18 +304,23 @@ uint64_t Pca::memory(const MatrixData& data, const Job& job) const {
   const Method method = method_for(data);
   const uint64_t directions =
       4 * (dim * padded(cols) + cols * padded(dim)) + 8 * (cols * 6 + dim * 2);
+  const uint64_t threads = static_cast<uint64_t>(job.threads()), block = dim + kOversample;
   uint64_t work = 0;
-  const uint64_t threads = static_cast<uint64_t>(job.threads());
   if (data.sparse()) {
     work += 8 * data.sparse()->size() + 16 * cols;  // by columns
   } else {
-    work += 2 * block_bytes(cols) + threads * (block_bytes(cols) / 8 + (uint64_t{1} << 19));
+    // A block of rows; what each thread reads and turns; coordinates of the block.
+    const uint64_t share = std::min<uint64_t>(block_rows(cols), data.rows());
+    const uint64_t bytes = share * padded(cols) * sizeof(float);
+    work += bytes + threads * (bytes / 8 + (uint64_t{1} << 18));
+    if (method == Method::kRandomised) {
+      work += 4 * share * padded(block) + threads * 128 * cols + 4 * padded(block) * cols;
+    }
   }
   const bool held = method != Method::kRandomised && cols <= kMostHeld;
   if (held) work += 8 * cols * cols * (method == Method::kExact ? 3 : 2);
-  const uint64_t block = dim + kOversample;
   if (method == Method::kRandomised) {
-    work += 8 * 6 * block * cols;
+    work += 8 * 9 * block * cols;  // the block, its image, and what makes it orthonormal
     if (data.sparse()) work += 4 * padded(block) * data.rows();
   }
   if (method == Method::kPower) work += 8 * 4 * dim * cols;

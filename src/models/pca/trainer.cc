@@ -149,7 +149,7 @@ class PcaTrainer final : public Trainer {
     if (blocks.first + done == this->blocks()) {
       Small c = covariance_of(m_.work_, cols, divisor_);
       m_.work_ = {};
-      m_.take(largest_eigenpairs(c, m_.variance_.size()));
+      m_.take(largest_eigenpairs(c, m_.variance_.size(), &job_.context()));
       sum.add(left_over(), 1);
     }
     return {done};
