@@ -52,8 +52,8 @@ std::span<const Command* const> commands();
 const Command& command(std::string_view name);  // Error(kUsage) with a suggestion
 
 extern const Command kTrain, kCount, kPhrases, kNear, kAnalogy, kSimilarity, kOdd, kEval, kExport,
-    kImport, kCompress, kInfo, kPredict, kScore, kEmbed, kReconstruct, kTopics, kUpdate, kRecommend,
-    kTune, kModels, kDemo, kRecoverDemo, kHelp, kVersionCommand;
+    kImport, kCompress, kInfo, kPredict, kScore, kEmbed, kReconstruct, kClusters, kTopics, kUpdate,
+    kRecommend, kTune, kModels, kDemo, kRecoverDemo, kHelp, kVersionCommand;
 
 // What many commands can be told.
 // Whether help and completion show its --no- form: where it is on, or the model decides.

@@ -202,8 +202,9 @@ int put_reports(const std::vector<Report>& reports, bool json, Json head, Narrat
 
 // --- The command ---
 
-constexpr std::initializer_list<Can> kReading{Can::kCompleteRows, Can::kRateItems, Can::kClassify,
-                                              Can::kReconstruct, Can::kShowTopics};
+constexpr std::initializer_list<Can> kReading{Can::kCompleteRows, Can::kRateItems,
+                                              Can::kClassify,     Can::kReconstruct,
+                                              Can::kShowTopics,   Can::kDivideRows};
 
 bool can_be_tested(const ModelDescription& m) {
   return std::ranges::find(m.can, Can::kRateItems) != m.can.end();
@@ -281,8 +282,8 @@ const Command kEval{
     "For words, each line of a file is a question: four words (Google's analogies), or two words "
     "and a number (human similarity). A model of a table fills the column --target of each row of "
     "a table; a model of ratings predicts ratings and ranks items; a classifier guesses the "
-    "labels of texts; pca gives rows of numbers back; a model of topics foretells words of "
-    "documents. Given the NAME of a model of "
+    "labels of texts; pca gives rows of numbers back; a mixture says how likely they are; a model "
+    "of topics foretells words of documents. Given the NAME of a model of "
     "ratings, such as als, instead of a model file, eval trains it on a part of the ratings and "
     "tests it on the rest.",
     eval_groups,

@@ -17,12 +17,14 @@ struct TrainFlags {
   int threads = 0;
   bool quiet = false;
   bool json = false;
+  std::string plot{};
 
   static constexpr std::tuple fields{
       field("config", &TrainFlags::config, "read settings from this TOML file; flags win"),
       field("threads", &TrainFlags::threads, "0 for all cores").between(0, 1024),
       field("quiet", &TrainFlags::quiet, "no progress, only warnings and errors (-q)"),
       field("json", &TrainFlags::json, "print the summary as JSON"),
+      field("plot", &TrainFlags::plot, "write a picture of the loss by epoch (SVG)"),
   };
 };
 

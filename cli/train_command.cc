@@ -28,16 +28,19 @@ Json json_of(const Trained& t) {
 void say_summary(const Trained& t) {
   const std::string speed =
       fmt::format(" in {}, {} {}s/s", in_time(t.seconds), rate_of(t.per_second), t.unit);
-  say("{}", labelled("done",
-                     fmt::format("{}: {}{}; loss {:.4f}{}", t.output, count_of(t.vectors, "vector"),
-                                 t.before ? "" : speed, t.loss,
-                                 t.held_out ? fmt::format(", held-out {:.4f}", *t.held_out) : "")));
+  const std::string what =
+      t.vectors > 0 ? count_of(t.vectors, "vector") : "from " + count_of(t.size, t.unit);
+  say("{}",
+      labelled("done",
+               fmt::format("{}: {}{}; loss {:.4f}{}", t.output, what, t.before ? "" : speed, t.loss,
+                           t.held_out ? fmt::format(", held-out {:.4f}", *t.held_out) : "")));
   const std::string output = shell_quoted(t.output);
   std::vector<std::string> next;
   if (t.target) {
     next.push_back(fmt::format("predict {} FILE, with {}s that it has not seen", output, t.unit));
     next.push_back(fmt::format("eval {} FILE, likewise", output));
   }
+  if (t.divides) next.push_back(fmt::format("clusters {} FILE", output));
   if (!t.example.empty()) {
     next.push_back(
         fmt::format("{} {} {}", t.rates ? "recommend" : "near", output, shell_quoted(t.example)));
@@ -46,6 +49,12 @@ void say_summary(const Trained& t) {
   for (size_t i = 0; i < next.size(); ++i) {
     say("{}", labelled(i == 0 ? "next" : "", fmt::format("{} {}", program, next[i])));
   }
+}
+
+void draw(const Trained& t, const std::string& path) {
+  OutputFile file(path);
+  file.write(training_plot(t.curve, fmt::format("{}: {}", t.model, t.output)));
+  file.commit();
 }
 
 int run_train(Args args) { return run_training(parse_train(kTrain, args)); }
@@ -72,8 +81,11 @@ Outcome train_aloud(const TrainArgs& args) {
 }
 
 int run_training(const TrainArgs& args) {
+  const std::string& plot = args.flags.plot;
+  if (!plot.empty()) check_output(plot, args.request.sources);
   const Outcome done = train_aloud(args);
   if (done.code != kDone) return done.code;
+  if (!plot.empty()) draw(done.trained, plot);
   if (args.flags.json) put_json(json_of(done.trained));
   if (!args.flags.quiet) say_summary(done.trained);
   return kDone;

@@ -250,6 +250,8 @@ class Asker {
     try_to([&] { kith::reconstruct_rows(model, {source_}, out("back.npy"), {}, {}, context_); });
     try_to([&] { kith::evaluate(model, {source_}, {}, {}, context_); });
     try_to([&] { kith::scree_plot(model); });
+    try_to([&] { kith::clusters_plot(kith::clusters(model, {}, {}, {}, context_)); });
+    try_to([&] { kith::clusters_plot(kith::clusters(model, {source_}, {}, {}, context_)); });
   }
 
   void change(kith::Model& model) {

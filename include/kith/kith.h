@@ -10,6 +10,7 @@
 //
 // Everything throws kith::Error and nothing else but std::bad_alloc; nothing is printed.
 
+#include "kith/clusters.h"
 #include "kith/compress.h"
 #include "kith/context.h"
 #include "kith/counts.h"

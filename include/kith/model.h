@@ -27,6 +27,7 @@ enum class Can {
   kTrainFurther,    // train --from
   kEncodeRows,      // embed: rows of numbers
   kReconstruct,     // reconstruct, eval: rows of numbers
+  kDivideRows,      // clusters
 };
 
 // Mapped, not read: opening costs what hashing the file takes. Questions take it const and may come

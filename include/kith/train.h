@@ -99,14 +99,30 @@ class Plan {
 };
 Plan plan(const TrainRequest& request, Observer* observer = nullptr);
 
+// How a run went, epoch by epoch; of one that went on from a checkpoint what came after it.
+struct TrainingCurve {
+  struct Point {
+    int epoch = 0;
+    double loss = 0;
+    std::optional<double> held_out{};
+    bool refit = false;  // of a second run, on all data
+  };
+  std::vector<Point> points;
+  std::optional<double> before;  // the held-out loss before the first epoch
+  std::optional<int> kept;       // the epoch whose parameters are the model's, if not the last
+};
+// As an SVG picture: the loss, and the held-out loss if something was held out.
+std::string training_plot(const TrainingCurve& curve, std::string_view title);
+
 struct Trained {
   bool finished = false;  // else it was cancelled, and a checkpoint was kept
   bool before = false;    // a run that was resumed had come to its end: nothing was trained
   std::string model, output, unit;
-  std::string example;  // a name to ask the model about
-  bool rates = false;   // it rates items for users: the example is a user
-  bool target = false;  // it learned to fill a column, or to label texts
-  uint64_t size = 0;    // units per epoch
+  std::string example;   // a name to ask the model about
+  bool rates = false;    // it rates items for users: the example is a user
+  bool target = false;   // it learned to fill a column, or to label texts
+  bool divides = false;  // it divides rows into clusters
+  uint64_t size = 0;     // units per epoch
   uint64_t vectors = 0;
   double epochs = 0;                               // done by this run
   double seconds = 0;                              // of the whole run
@@ -114,6 +130,7 @@ struct Trained {
   double per_second = 0;                           // units
   double loss = 0;                                 // of the last epoch
   std::optional<double> first_held_out, held_out;  // before training, and of the model
+  TrainingCurve curve;
 };
 // Reads, checks memory, trains, keeps checkpoints, checks again, saves.
 Trained train(Plan plan, Context& context, Observer* observer = nullptr);

@@ -44,6 +44,9 @@ std::vector<Report> evaluate(const Model& model, const std::vector<std::string>&
   if (opened.can<Classifies>()) {
     return {evaluate_labels(opened, sources, reading, context, observer)};
   }
+  if (opened.can<HasDensity>()) {
+    return {evaluate_density(opened, sources, reading, context, observer)};
+  }
   if (opened.can<Reconstructs>()) {
     return {evaluate_matrix(opened, sources, reading, context, observer)};
   }

@@ -37,6 +37,11 @@ Report evaluate_topics(const Model::Impl& model, const std::vector<std::string>&
                        std::span<const Setting> reading, const Context& context,
                        Observer* observer);
 
+// How likely rows of numbers are.
+Report evaluate_density(const Model::Impl& model, const std::vector<std::string>& sources,
+                        std::span<const Setting> reading, const Context& context,
+                        Observer* observer);
+
 // Ratings that were kept from the model: errors, and rankings of what a user has not seen. They
 // have the numbers of the model; higher ones are users and items that it does not know.
 struct RatedBy {

@@ -146,6 +146,8 @@ bool is_able(const ModelBase& model, Can what) {
       return dynamic_cast<const Encodes*>(&model) != nullptr;
     case Can::kReconstruct:
       return dynamic_cast<const Reconstructs*>(&model) != nullptr;
+    case Can::kDivideRows:
+      return dynamic_cast<const HasClusters*>(&model) != nullptr;
   }
   return false;
 }

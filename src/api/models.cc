@@ -20,9 +20,9 @@ ModelDescription described(const ModelInfo& info) {
                        info.data ? info.data->name : std::string_view(),
                        made->settings(),
                        {}};
-  for (const Can what :
-       {Can::kCompareVectors, Can::kCompleteRows, Can::kRateItems, Can::kClassify, Can::kEmbedTexts,
-        Can::kShowTopics, Can::kUpdate, Can::kTrainFurther, Can::kEncodeRows, Can::kReconstruct}) {
+  for (const Can what : {Can::kCompareVectors, Can::kCompleteRows, Can::kRateItems, Can::kClassify,
+                         Can::kEmbedTexts, Can::kShowTopics, Can::kUpdate, Can::kTrainFurther,
+                         Can::kEncodeRows, Can::kReconstruct, Can::kDivideRows}) {
     if (is_able(*made, what)) out.can.push_back(what);
   }
   return out;

@@ -310,6 +310,19 @@ inline std::vector<Case> cases() {
       {"bmf", "user-table", kChanges, {}, {str(kAbout)}},
       {"bmf", "item-table", kChanges, {}, {str(kAbout)}},
 
+      // Models of a few components, from starts that differ.
+      {"gmm", "max-components", kNothing},
+      {"gmm",
+       "max-components",
+       kChanges,
+       {text("components", "auto"), text("covariance", "spherical")},
+       {int64_t{1}}},
+      {"gmm", "covariance", kChanges},
+      {"gmm", "covariance", kRefused, {text("method", "kmeans")}, {str("full"), str("tied")}},
+      {"gmm", "restarts", kChanges, {whole("components", 6)}, {int64_t{20}}},
+      {"gmm", "regularise", kChanges, {}, {0.5}},
+      {"gmm", "regularise", kNothing},  // where nothing collapses
+
       {"pca", "seed", kNothing, {text("method", "exact")}},
       {"pca", "seed", kChanges},
       {"pca", "whiten", kNothing},  // what is learned is the same: models/pca/model_test.cc
@@ -481,6 +494,9 @@ inline Settings quick(std::string_view model) {
   }
   if (model == "pca") {
     return {whole("dim", 2), whole("epochs", 3), text("id", "name"), text("method", "randomised")};
+  }
+  if (model == "gmm") {
+    return {whole("components", 3), whole("restarts", 1), whole("epochs", 3), text("id", "name")};
   }
   if (model == "softimpute") return {whole("dim", 2), whole("epochs", 12), whole("iterations", 3)};
   return {whole("dim", 3), whole("epochs", model == "mf" ? 30 : 6)};

@@ -16,6 +16,7 @@
 #include "data/table/schema_file.h"
 #include "kith/text.h"
 #include "models/popularity.h"
+#include "models/remarks.h"
 #include "models/tells_error.h"
 
 namespace kith {
@@ -191,15 +192,22 @@ bool train_and_save(Plan::Impl& plan, Dataset& data, Job& job, Checkpoints& chec
   out.loss = report.loss();
   out.epochs = report.epochs_done();
   out.per_second = report.per_second();
+  out.curve = report.take_curve();
   take_held_out(*plan.model, out);
+  out.curve.before = out.first_held_out;
   if (!plan.model->finished()) {
     checkpoints.write();
     return false;
   }
+  out.loss = plan.model->state().loss;  // of what was kept
   plan.model->check_loadable();
   if (const auto* const vectors = dynamic_cast<const HasVectors*>(plan.model.get())) {
     out.vectors = 0;
     for (const VectorGroup& g : vectors->vectors_of({})) out.vectors += g.names->size();
+  }
+  const auto* const remarks = dynamic_cast<const Remarks*>(plan.model.get());
+  if (remarks && observer) {
+    for (const Note& n : remarks->remarks()) observer->on(n);
   }
   if (observer) tell_of_better_epoch(*plan.model, *observer);
   if (observer) tell_of_popularity(*plan.model, plan.info->name, *observer);
@@ -256,6 +264,7 @@ Trained train(Plan planned, Context& context, Observer* observer) {
   out.unit = data->profile().unit;
   out.example = data->example();
   out.rates = dynamic_cast<const Ranks*>(plan.model.get()) != nullptr;
+  out.divides = dynamic_cast<const HasClusters*>(plan.model.get()) != nullptr;
   out.size = data->size();
   out.vectors = data->vectors();
   if (plan.finished) return finished_before(plan, metadata, std::move(out), observer);

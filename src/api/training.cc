@@ -6,7 +6,23 @@
 
 namespace kith {
 
+// A run that starts over, with a smaller rate or on all data, replaces what it does anew.
+void TrainingReport::record(const Progress& p) {
+  if (p.kept) {
+    curve_.kept = p.epoch;
+    return;
+  }
+  if (!p.epoch_done) return;
+  std::erase_if(curve_.points, [&](const TrainingCurve::Point& q) {
+    return q.refit == p.refit && q.epoch >= p.epoch;
+  });
+  std::optional<double> held_out;
+  if (p.held_out && !p.refit) held_out = told_(*p.held_out);
+  curve_.points.push_back({p.epoch, p.loss, held_out, p.refit});
+}
+
 void TrainingReport::update(const Progress& p) {
+  record(p);
   if (!started_) {
     started_ = true;
     watch_.restart();

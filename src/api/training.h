@@ -11,6 +11,7 @@
 #include "api/reading.h"
 #include "core/job.h"
 #include "kith/events.h"
+#include "kith/train.h"
 
 namespace kith {
 
@@ -31,7 +32,8 @@ class TrainingReport {
 
   double loss() const { return loss_; }  // of the last epoch, or of what there was of it
   double epochs_done() const;            // by this run
-  double per_second() const;             // units
+  TrainingCurve take_curve() { return std::move(curve_); }
+  double per_second() const;  // units
 
  private:
   double epochs() const {
@@ -49,6 +51,8 @@ class TrainingReport {
   double loss_ = 0;
   std::optional<double> held_out_;
   bool measured_ = true;
+  void record(const Progress& p);
+  TrainingCurve curve_;
 };
 
 }  // namespace kith

@@ -4,6 +4,7 @@
 // models or kinds of data; which of them a model has is seen from what it derives from.
 
 #include <any>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -211,6 +212,50 @@ struct HasSpectrum {
   virtual ~HasSpectrum() = default;
   virtual std::span<const double> explained() const = 0;  // variances, falling
   virtual double total_variance() const = 0;
+};
+
+// Groups of rows, whatever the rows are: each has a share of them, and a mean and a spread of each
+// column.
+struct HasClusters {
+  static constexpr std::string_view kWhat = "divide rows into clusters";
+  virtual ~HasClusters() = default;
+  virtual const Names& cluster_columns() const = 0;
+  virtual uint64_t cluster_rows() const = 0;                    // that were learned from
+  virtual std::span<const double> cluster_weights() const = 0;  // shares, one a cluster
+  struct Spread {
+    std::vector<double> mean, deviation;  // by column
+  };
+  virtual Spread cluster(size_t k) const = 0;
+  virtual Spread all_rows() const = 0;
+  // w^T S v for the covariance S of a cluster.
+  virtual double cluster_product(size_t k, std::span<const double> w,
+                                 std::span<const double> v) const = 0;
+};
+
+// Rows of numbers and the clusters that they belong to.
+struct AssignsRows {
+  static constexpr std::string_view kWhat = "assign rows of numbers to clusters";
+  virtual ~AssignsRows() = default;
+  struct Assigned {
+    std::span<const double> memberships;  // of a row: sum to 1, one a cluster
+    double log_density = 0;               // log p(row)
+    double distance = 0;  // from the mean of the cluster that it belongs to most, in deviations
+  };
+  // Calls take(row, what it is assigned) for all rows, from threads of the context.
+  virtual void assign(const MatrixRows& rows, const Context& context,
+                      const std::function<void(uint64_t, const Assigned&)>& take) const = 0;
+};
+
+// How likely rows of numbers are.
+struct HasDensity {
+  static constexpr std::string_view kWhat = "have a density of rows of numbers";
+  virtual ~HasDensity() = default;
+  struct Likelihood {
+    double log_likelihood = 0;  // of all rows
+    double one = 0;             // the same under a single component: what no grouping reaches
+    uint64_t parameters = 0, one_parameters = 0;  // free ones
+  };
+  virtual Likelihood likelihood(const MatrixRows& rows, const Context& context) const = 0;
 };
 
 // What update() did.

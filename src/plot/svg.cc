@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -67,6 +68,13 @@ void Svg::path(std::span<const Point> points, std::string_view colour, double wi
                  colour, width);
 }
 
+void Svg::dot(Point centre, double radius, std::string_view fill, double opacity) {
+  fmt::format_to(std::back_inserter(out_),
+                 "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"", centre.x, centre.y,
+                 radius, fill);
+  out_ += opacity < 1 ? fmt::format(" fill-opacity=\"{}\"/>\n", opacity) : "/>\n";
+}
+
 void Svg::text(Point at, std::string_view words, const TextLook& look) {
   constexpr std::array anchors{"start", "middle", "end"};
   fmt::format_to(
@@ -86,6 +94,32 @@ std::string shade(double share) {
     return std::lround(pale + share * (dark - pale));
   };
   return fmt::format("rgb({},{},{})", mix(236, 21), mix(240, 101), mix(244, 112));
+}
+
+std::string_view hue(size_t n) {
+  constexpr std::array<std::string_view, 10> hues{"#1971c2", "#e8590c", "#2f9e44", "#9c36b5",
+                                                  "#f08c00", "#0c8599", "#e03131", "#5f3dc4",
+                                                  "#66a80f", "#846358"};
+  return hues[n % hues.size()];
+}
+
+Ticks ticks(double low, double high, int count) {
+  const double rough = std::max((high - low) / count, 1e-300);
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  const double factor = rough / power;
+  const double step = power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10);
+  Ticks out;
+  out.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));
+  for (double i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i) {
+    out.at.push_back(i * step);
+    if (out.at.size() > 100) break;  // of numbers that are too close for steps between them
+  }
+  return out;
+}
+
+std::string Ticks::text(double value) const {
+  if (value != 0 && (std::abs(value) >= 1e6 || decimals > 6)) return fmt::format("{:.4g}", value);
+  return fmt::format("{:.{}f}", value + 0.0, decimals);
 }
 
 }  // namespace kith::plot

@@ -3,9 +3,11 @@
 // A picture in SVG, mark by mark. Lengths are in pixels, from the top left corner.
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kith::plot {
 
@@ -34,6 +36,7 @@ class Svg {
             std::string_view title = "");
   void line(Point from, Point to, std::string_view colour, double width = 1);
   void path(std::span<const Point> points, std::string_view colour, double width);
+  void dot(Point centre, double radius, std::string_view fill, double opacity = 1);
   void text(Point at, std::string_view words, const TextLook& look = {});
 
   std::string finished() &&;
@@ -44,5 +47,15 @@ class Svg {
 
 // From pale (0) to dark (1), evenly to the eye.
 std::string shade(double share);
+// Of things that are told apart by colour: the nth, the same again after ten.
+std::string_view hue(size_t n);
+
+// Round numbers between two others, about `count` of them, and how they are written.
+struct Ticks {
+  std::vector<double> at;
+  int decimals = 0;
+  std::string text(double value) const;
+};
+Ticks ticks(double low, double high, int count);
 
 }  // namespace kith::plot

@@ -73,6 +73,10 @@ CASES = {
     "pca-net": ["pca", "numbers.csv", "--dim", 2, "--method", "autoencoder", "--epochs", 150],
     "nmf": ["nmf", *STARS, "--epochs", 6],
     "nmf-kl": ["nmf", "chosen.csv", "--dim", 3, "--epochs", 4, "--loss", "kl", "--no-biases"],
+    "gmm": ["gmm", "numbers.csv", "--components", 2, "--epochs", 3, "--restarts", 2],
+    "gmm-auto": ["gmm", "numbers.csv", "--max-components", 2, "--epochs", 2, "--restarts", 1,
+                 "--covariance", "tied", "--holdout", 0.2],
+    "gmm-kmeans": ["gmm", "numbers.csv", "--components", 3, "--epochs", 3, "--method", "kmeans"],
 }
 
 

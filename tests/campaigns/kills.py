@@ -121,6 +121,10 @@ CASES = {
     "nmf multiplicative": ["nmf", *STARS, "--method", "multiplicative", "--no-biases"],
     "nmf kl": ["nmf", *STARS, "--loss", "kl", "--no-biases", "--sparsity", 0.1],
     "nmf converges": ["nmf", *STARS, "--early-stop", 0, "--tolerance", 0.05, "--no-refit"],
+    "gmm": ["gmm", "numbers.csv", "--components", 3, "--restarts", 2, "--epochs", 8],
+    "gmm how many": ["gmm", "numbers.csv", "--max-components", 3, "--restarts", 2, "--epochs", 4,
+                     "--covariance", "diagonal", "--holdout", 0.1],
+    "gmm kmeans": ["gmm", "numbers.csv", "--components", 4, "--method", "kmeans", "--tolerance", 0],
     "nmf zero": ["nmf", "chosen.csv", "--dim", 4, "--epochs", 6],
 }
 # Where the program is hit: the call, and what happens there.
