@@ -21,7 +21,7 @@ struct Config {
   std::optional<int> burn_in{}, average{};
   int proposals = 1;
   int batch = 256;
-  double kappa = 0.7, tau0 = 16;
+  double kappa = 0.5, tau0 = 16;
 
   static constexpr std::tuple fields{
       field("topics", &Config::topics, "number of topics").between(1, 65535).tuned(10, 200),
@@ -30,7 +30,7 @@ struct Config {
             "sampling, on one thread; online: variational Bayes, by batches"),
       field("epochs", &Config::epochs, "sweeps over the documents")
           .between(0, 1000000)
-          .automatic("500; gibbs 300, online 30"),
+          .automatic("500; gibbs 300, online 60"),
       field("alpha", &Config::alpha,
             "prior of topics in documents: the smaller, the fewer topics a document has")
           .between(1e-6, 1e6)
@@ -38,7 +38,7 @@ struct Config {
       field("beta", &Config::beta,
             "prior of words in topics: the smaller, the fewer words a topic has")
           .between(1e-6, 1e6)
-          .automatic("learned"),
+          .automatic("learned; online 0.02"),
       field("burn-in", &Config::burn_in, "sweeps before alpha and beta are learned")
           .between(0, 1000000)
           .automatic("a tenth of the sweeps, at most 50; none for online"),
@@ -60,7 +60,7 @@ struct Config {
 
   int sweeps() const {
     if (epochs) return *epochs;
-    return method == Method::kWarp ? 500 : method == Method::kGibbs ? 300 : 30;
+    return method == Method::kWarp ? 500 : method == Method::kGibbs ? 300 : 60;
   }
   int learns_after() const {
     if (burn_in) return *burn_in;

@@ -15,6 +15,7 @@ namespace {
 
 // What alpha and beta are where they are learned, until they are.
 constexpr double kFirstAlphaSum = 5, kFirstAlpha = 0.1, kFirstBeta = 0.01;
+constexpr double kOnlineBeta = 0.02;
 constexpr size_t kWords = 256;  // that one thread does at a time
 
 // p(word | topic) from counts, or what stands for them: (counts / of + beta) / sum, by topic.
@@ -87,7 +88,7 @@ void Lda::start(const Bags& data, const Job& job) {
   take(data);
   const double first = std::min(kFirstAlpha, kFirstAlphaSum / static_cast<double>(topics()));
   alpha_.assign(topics(), config_.alpha.value_or(first));
-  beta_ = config_.beta.value_or(kFirstBeta);
+  beta_ = config_.beta.value_or(samples() ? kFirstBeta : kOnlineBeta);
   averaged_ = 0;
   pass_ = {};
   if (samples()) {

@@ -99,11 +99,11 @@ void Online::sum_lambda() const {
   }
 }
 
-Online::Done Online::learn(std::span<const uint32_t> documents, double rho, WhichPriors which) {
+Online::Done Online::learn(std::span<const uint32_t> documents, double rho, bool learns_alpha) {
   Batch batch;
   batch.documents = documents;
   infer(batch);
-  if (which.alpha && priors_.alpha.size() > 1) step_alpha(batch, rho);
+  if (learns_alpha && priors_.alpha.size() > 1) step_alpha(batch, rho);
   take_step(batch, rho);
   return {sum_of(batch.bounds), batch.tokens};
 }
@@ -258,29 +258,6 @@ void Online::step_alpha(const Batch& batch, double rho) {
   for (size_t k = 0; k < topics; ++k) {
     priors_.alpha[k] = (1 - rho) * priors_.alpha[k] + rho * alpha[k];
   }
-}
-
-void Online::learn_beta() {
-  if (lambda_.rows() < 2) return;
-  sum_lambda();
-  const size_t topics = lambda_.cols(), shards = (lambda_.rows() + kWords - 1) / kWords;
-  std::vector<double> parts(shards, 0.0);
-  finish_shards(context_, shards, [&](size_t s) {
-    for (size_t w = s * kWords; w < std::min(lambda_.rows(), (s + 1) * kWords); ++w) {
-      for (const float x : lambda_.row(w)) parts[s] += digamma(x);
-    }
-  });
-  const auto words = static_cast<double>(lambda_.rows());
-  double mean = sum_of(parts);
-  for (const double s : sums_) mean -= words * digamma(s);
-  mean /= words * static_cast<double>(topics);
-  // psi(beta) - psi(V beta) rises with beta: halving finds where it is the mean of E[log phi].
-  double low = std::log(1e-4), high = std::log(1e3);
-  for (int i = 0; i < 50; ++i) {
-    const double middle = (low + high) / 2, b = std::exp(middle);
-    (digamma(b) - digamma(words * b) < mean ? low : high) = middle;
-  }
-  priors_.beta = std::exp((low + high) / 2);
 }
 
 double Online::bound() const {

@@ -37,12 +37,10 @@ class Online {
     uint64_t words = 0;
   };
   // One step on these documents. Error(kCancelled) leaves everything as it was.
-  Done learn(std::span<const uint32_t> batch, double rho, WhichPriors which);
+  Done learn(std::span<const uint32_t> batch, double rho, bool learns_alpha);
   // Of all documents and topics: what steps with rho = 1 on all documents, priors given, never
   // lower.
   double bound() const;
-  // Once in a while: what makes the topics most likely.
-  void learn_beta();
 
  private:
   struct Batch;

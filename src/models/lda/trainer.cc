@@ -212,9 +212,8 @@ class OnlineTrainer final : public LdaTrainer {
 
   Learned learn(const Blocks& blocks, const Rate&, LossSum& sum) override {
     const Shuffle order(documents(), job_.seed + blocks.epoch * 0x9e3779b97f4a7c15);
-    const bool learns = blocks.epoch >= static_cast<uint64_t>(m_.config_.learns_after());
-    WhichPriors which = m_.learned_priors();
-    which.alpha = which.alpha && learns;
+    const bool learns_alpha = m_.learned_priors().alpha &&
+                              blocks.epoch >= static_cast<uint64_t>(m_.config_.learns_after());
     for (uint64_t b = 0; b < blocks.count; ++b) {
       const uint64_t number = blocks.first + b;
       std::vector<uint32_t> documents;
@@ -225,8 +224,8 @@ class OnlineTrainer final : public LdaTrainer {
       std::ranges::sort(documents);  // whose words then lie closer together
       Online::Done done;
       try {
-        done = online_.learn(documents, rates_.at(blocks.epoch * this->blocks() + number), which);
-        if (number + 1 == this->blocks() && which.beta && learns) online_.learn_beta();
+        done = online_.learn(documents, rates_.at(blocks.epoch * this->blocks() + number),
+                             learns_alpha);
       } catch (const Error& e) {
         if (e.kind() != ErrorKind::kCancelled || b == 0) throw;
         return {b};
