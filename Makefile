@@ -22,7 +22,7 @@ configure = cmake --preset $(1) --log-level=WARNING -Wno-dev >build/$(1).log || 
 build = mkdir -p build && { $(call configure,$(1)); } && \
         cmake --build build/$(1) -j $(JOBS) $(addprefix --target ,$(2))
 
-.PHONY: all demo test check install deb bench bench-words bench-tables bench-ratings bench-labels bench-sentences bench-recipes format clean help
+.PHONY: all demo test check install deb bench bench-words bench-tables bench-ratings bench-labels bench-topics bench-sentences bench-recipes format clean help
 .PHONY: test-asan test-tsan layers format-check tidy fuzz mutate campaigns mutants
 .NOTPARALLEL:
 
@@ -68,7 +68,7 @@ campaigns: ## CAMPAIGN (1000) kills, as many faults of the system, tiny data, ex
 	$(PYTHON) tests/campaigns/hostile.py --use-many build/asan/use_many --kith build/release/kith --count $(or $(CAMPAIGN),1000)
 	$(PYTHON) tests/campaigns/memory.py --kith build/release/kith --count 0
 
-bench: bench-words bench-tables bench-ratings bench-labels bench-sentences ## speed and quality beside peers: make bench DATA=folder
+bench: bench-words bench-tables bench-ratings bench-labels bench-topics bench-sentences ## speed and quality beside peers: make bench DATA=folder
 bench-words: ## words beside fasttext: make bench-words DATA=folder [BENCH="--quick"]
 	@test -n "$(DATA)" || { echo "make bench needs DATA=folder; see bench/README.md" >&2; exit 2; }
 	@tools/setup.sh bench
@@ -89,6 +89,11 @@ bench-labels: ## labels of texts beside fasttext: make bench-labels DATA=folder
 	@tools/setup.sh bench
 	@$(call build,release,kith)
 	$(PYTHON) bench/labels.py --build build/release --data "$(DATA)" --out build/bench
+bench-topics: ## topics of documents: perplexity and speed: make bench-topics DATA=folder
+	@test -n "$(DATA)" || { echo "make bench needs DATA=folder; see bench/README.md" >&2; exit 2; }
+	@tools/setup.sh bench
+	@$(call build,release,kith)
+	$(PYTHON) bench/topics.py --build build/release --data "$(DATA)" --out build/bench
 bench-sentences: ## vectors of sentences, by WordNet's glosses; needs no DATA
 	@tools/setup.sh bench
 	@$(call build,release,kith)

@@ -3,6 +3,7 @@
 // A command is a row of a table and a function that returns. What it can be told are fields of
 // structs, so help, man page and shell completion come from what the parser uses.
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -51,8 +52,8 @@ std::span<const Command* const> commands();
 const Command& command(std::string_view name);  // Error(kUsage) with a suggestion
 
 extern const Command kTrain, kCount, kPhrases, kNear, kAnalogy, kSimilarity, kOdd, kEval, kExport,
-    kImport, kCompress, kInfo, kPredict, kScore, kEmbed, kUpdate, kRecommend, kTune, kModels, kDemo,
-    kRecoverDemo, kHelp, kVersionCommand;
+    kImport, kCompress, kInfo, kPredict, kScore, kEmbed, kTopics, kUpdate, kRecommend, kTune,
+    kModels, kDemo, kRecoverDemo, kHelp, kVersionCommand;
 
 // What many commands can be told.
 // Whether help and completion show its --no- form: where it is on, or the model decides.
@@ -89,6 +90,17 @@ std::vector<FieldGroup> groups_for(std::string_view = {}) {
   return {out};
 }
 
+// Adds what sources can be told. What the command itself can be told by the same name is its own.
+inline void add_reading(std::vector<FieldGroup>& to, std::initializer_list<Can> any_of) {
+  const std::vector<FieldGroup> own = to;
+  for (FieldGroup& group : reading_settings(any_of)) {
+    std::erase_if(group.fields, [&](const FieldInfo& f) {
+      return std::ranges::any_of(own, [&](const FieldGroup& o) { return o.find(f.name); });
+    });
+    if (!group.fields.empty()) to.push_back(std::move(group));
+  }
+}
+
 // Reads flags into the structs and returns the words.
 template <class... Options>
 std::vector<std::string> parse(Args args, Options&... options) {
@@ -107,8 +119,7 @@ struct Words {
 template <class... Options>
 Words parse_reading(Args args, std::initializer_list<Can> any_of, Options&... options) {
   std::vector<FieldGroup> groups = groups_for<Options...>();
-  const std::vector<FieldGroup> more = reading_settings(any_of);
-  groups.insert(groups.end(), more.begin(), more.end());
+  add_reading(groups, any_of);
   Arguments arguments = parse_arguments(args, groups);
   apply_known(arguments.settings, std::vector<Section>{Section("Options", options)...});
   return {std::move(arguments.positional), std::move(arguments.settings)};

@@ -202,7 +202,8 @@ int put_reports(const std::vector<Report>& reports, bool json, Json head, Narrat
 
 // --- The command ---
 
-constexpr std::initializer_list<Can> kReading{Can::kCompleteRows, Can::kRateItems, Can::kClassify};
+constexpr std::initializer_list<Can> kReading{Can::kCompleteRows, Can::kRateItems, Can::kClassify,
+                                              Can::kShowTopics};
 
 bool can_be_tested(const ModelDescription& m) {
   return std::ranges::find(m.can, Can::kRateItems) != m.can.end();
@@ -280,7 +281,7 @@ const Command kEval{
     "For words, each line of a file is a question: four words (Google's analogies), or two words "
     "and a number (human similarity). A model of a table fills the column --target of each row of "
     "a table; a model of ratings predicts ratings and ranks items; a classifier guesses the "
-    "labels of texts. Given the NAME of a model of "
+    "labels of texts; a model of topics foretells words of documents. Given the NAME of a model of "
     "ratings, such as als, instead of a model file, eval trains it on a part of the ratings and "
     "tests it on the rest.",
     eval_groups,

@@ -20,10 +20,10 @@ namespace kith::cli {
 namespace {
 
 constexpr const Command* kCommands[] = {
-    &kTrain,  &kCount,   &kPhrases,     &kNear,   &kAnalogy,       &kSimilarity,
-    &kOdd,    &kPredict, &kRecommend,   &kTune,   &kScore,         &kEmbed,
-    &kUpdate, &kEval,    &kExport,      &kImport, &kCompress,      &kInfo,
-    &kModels, &kDemo,    &kRecoverDemo, &kHelp,   &kVersionCommand};
+    &kTrain,  &kCount,   &kPhrases,   &kNear,        &kAnalogy, &kSimilarity,
+    &kOdd,    &kPredict, &kRecommend, &kTune,        &kScore,   &kEmbed,
+    &kTopics, &kUpdate,  &kEval,      &kExport,      &kImport,  &kCompress,
+    &kInfo,   &kModels,  &kDemo,      &kRecoverDemo, &kHelp,    &kVersionCommand};
 
 // In the order of ErrorKind: what JSON calls it, and how the program ends.
 struct Ending {

@@ -19,7 +19,7 @@ template <class... Options, Can... kAny>
 struct Groups<std::tuple<Options...>, kAny...> {
   static std::vector<FieldGroup> get(std::string_view) {
     std::vector<FieldGroup> out = groups_for<Options...>();
-    for (FieldGroup& group : reading_settings({kAny...})) out.push_back(std::move(group));
+    add_reading(out, {kAny...});
     return out;
   }
 };
@@ -200,7 +200,8 @@ int run_embed(Args args) {
   EmbedOptions options;
   EmbedFlags flags;
   Quiet quiet;
-  const auto [words, reading] = parse_reading(args, {Can::kCompleteRows}, options, flags, quiet);
+  const auto [words, reading] =
+      parse_reading(args, {Can::kCompleteRows, Can::kShowTopics}, options, flags, quiet);
   if (words.size() < 2) misused(kEmbed, "embed needs a model and a file, column=value or a text");
   const Model model = open(words[0]);
   const std::vector<std::string> asked = rest_of(words);
@@ -326,8 +327,10 @@ const Command kEmbed{
     "The vector of a row is the sum of the vectors of its columns; missing and unknown values are "
     "left out. For the vectors of the values themselves, use kith export. With a model of words "
     "each line of a file is a text, or each cell of a --column, and its vector is the mean of the "
-    "vectors of its words, in which rare words count more; a classifier takes the plain mean.",
-    Groups<std::tuple<EmbedOptions, EmbedFlags, Quiet>, Can::kCompleteRows>::get,
+    "vectors of its words, in which rare words count more; a classifier takes the plain mean. "
+    "With a model of topics a document, be it a line or counts of words, becomes the shares of its "
+    "topics.",
+    Groups<std::tuple<EmbedOptions, EmbedFlags, Quiet>, Can::kCompleteRows, Can::kShowTopics>::get,
     run_embed,
 };
 

@@ -31,6 +31,7 @@
 #include "kith/text.h"
 #include "kith/titles.h"
 #include "kith/tokens.h"
+#include "kith/topics.h"
 #include "kith/train.h"
 #include "kith/tune.h"
 #include "kith/update.h"

@@ -22,6 +22,7 @@ enum class Can {
   kRateItems,       // predict, recommend: users and items
   kClassify,        // predict: labels of texts
   kEmbedTexts,      // embed: texts
+  kShowTopics,      // topics; embed, eval: documents
   kUpdate,          // take in new data without training
   kTrainFurther,    // train --from
 };

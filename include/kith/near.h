@@ -40,8 +40,10 @@ struct NearOptions {
             "look only among this many of the most frequent names")
           .between(1, 4e9)
           .automatic("all"),
-      field("to", &NearOptions::to,
-            "tables: answer with values of this column that go with the given ones in a row"),
+      field(
+          "to", &NearOptions::to,
+          "tables: answer with values of this column that go with the given ones in a row; topics: "
+          "answer with what is near of this kind (document, topic or word)"),
       field("text", &NearOptions::text,
             "each query is a text: answer with the documents, or else the words, that are like it"),
   };

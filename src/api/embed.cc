@@ -6,11 +6,13 @@
 #include <cmath>
 
 #include "api/opened.h"
+#include "api/reading.h"
 #include "api/rows.h"
 #include "api/text_vectors.h"
 #include "api/vector_output.h"
 #include "core/error.h"
 #include "core/waiting.h"
+#include "data/bags/bags.h"
 #include "data/labelled/text_rows.h"
 #include "kith/text.h"
 
@@ -110,6 +112,45 @@ Embedded embed_texts(const Model& model, const std::vector<std::string>& sources
   return {output.rows(), texts.dim()};
 }
 
+// Documents as mixtures of topics, from whatever the model can learn from.
+Embedded embed_documents(const Model& model, const std::vector<std::string>& sources,
+                         VectorOutput& output, const EmbedOptions& options,
+                         std::span<const Setting> reading, const Context& context,
+                         Observer* observer) {
+  const Model::Impl& opened = model.impl();
+  refuse_weights(options);
+  const auto& asked = opened.ask<Topics>(kQuestion);
+  std::vector<Setting> how(reading.begin(), reading.end());
+  if (!options.column.empty()) how.push_back({"column", options.column});
+  if (!options.name.empty()) how.push_back({"id", options.name});
+  const KnownBags known{asked.topic_words(), cut_like(opened, options.tokens)};
+  const auto read = read_for(*opened.info->data, sources, how, known, context, observer);
+  const auto& data = dynamic_cast<const Bags&>(*read);
+  const Sparse& documents = data.train();
+  if (documents.rows() == 0) {
+    throw fault(ErrorKind::kInput, "{}: no documents in it", sources.front());
+  }
+  const size_t topics = asked.topic_names().size();
+  Matrix all(documents.rows(), topics);
+  asked.find_mixtures(documents, context, all);
+  for (uint32_t d = 0; d < documents.rows(); ++d) {
+    if (documents.row(d).size() == 0) std::ranges::fill(all.row(d), 0.0f);
+    std::ranges::copy(all.row(d), output.add(data.names()[d], topics).begin());
+  }
+  if (const uint64_t unknown = data.counts().tokens - data.counts().kept) {
+    note(observer, Note::Level::kNote,
+         fmt::format("{} of {} are not known to the model and were left out", grouped(unknown),
+                     count_of(data.counts().tokens, "word")));
+  }
+  if (const uint64_t empty = data.counts().empty) {
+    note(observer, Note::Level::kWarning,
+         fmt::format("{} without a word that the model knows: the vector of each is 0",
+                     count_of(empty, "document")));
+  }
+  output.write(output.join(topics), context);
+  return {output.rows(), topics};
+}
+
 }  // namespace
 
 std::vector<float> embed(const Model& model, const std::vector<std::string>& terms,
@@ -144,6 +185,9 @@ Embedded embed_rows(const Model& model, const std::vector<std::string>& sources,
   std::vector<std::string> inputs = sources;
   inputs.push_back(model.path());
   VectorOutput file(output, options.to, inputs);
+  if (model.impl().can(Can::kShowTopics)) {
+    return embed_documents(model, sources, file, options, reading, context, observer);
+  }
   return model.impl().can(Can::kCompleteRows)
              ? embed_cells(model, sources, file, options, reading, context, observer)
              : embed_texts(model, sources, file, options, reading, context, observer);

@@ -44,6 +44,9 @@ std::vector<Report> evaluate(const Model& model, const std::vector<std::string>&
   if (opened.can<Classifies>()) {
     return {evaluate_labels(opened, sources, reading, context, observer)};
   }
+  if (opened.can<Topics>()) {
+    return {evaluate_topics(opened, sources, reading, context, observer)};
+  }
   opened.ask<HasVectors>(kQuestion);
   if (!reading.empty()) {
     refuse_question(opened.asked(fmt::format("eval with --{}", reading.front().name)),

@@ -27,6 +27,11 @@ Report evaluate_labels(const Model::Impl& model, const std::vector<std::string>&
                        std::span<const Setting> reading, const Context& context,
                        Observer* observer);
 
+// Documents that a model of topics did not learn from.
+Report evaluate_topics(const Model::Impl& model, const std::vector<std::string>& sources,
+                       std::span<const Setting> reading, const Context& context,
+                       Observer* observer);
+
 // Ratings that were kept from the model: errors, and rankings of what a user has not seen. `test`
 // has the numbers of the model; higher ones are users and items that it does not know.
 struct RatedBy {

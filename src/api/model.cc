@@ -136,6 +136,8 @@ bool is_able(const ModelBase& model, Can what) {
       return dynamic_cast<const CountsWords*>(&model) != nullptr ||
              dynamic_cast<const InfersTexts*>(&model) != nullptr ||
              dynamic_cast<const AveragesTexts*>(&model) != nullptr;
+    case Can::kShowTopics:
+      return dynamic_cast<const Topics*>(&model) != nullptr;
     case Can::kUpdate:
       return dynamic_cast<const Updates*>(&model) != nullptr;
     case Can::kTrainFurther:

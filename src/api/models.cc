@@ -21,7 +21,7 @@ ModelDescription described(const ModelInfo& info) {
                        made->settings(),
                        {}};
   for (const Can what : {Can::kCompareVectors, Can::kCompleteRows, Can::kRateItems, Can::kClassify,
-                         Can::kEmbedTexts, Can::kUpdate, Can::kTrainFurther}) {
+                         Can::kEmbedTexts, Can::kShowTopics, Can::kUpdate, Can::kTrainFurther}) {
     if (is_able(*made, what)) out.can.push_back(what);
   }
   return out;

@@ -67,9 +67,11 @@ struct Query {
 // Turns what was typed into queries.
 class Resolver {
  public:
+  // `topics`: the group of those that stand for nothing but themselves, because others than topics
+  // are asked for.
   Resolver(const Model::Impl& model, const Lookup& lookup, const Speller& speller, bool texts,
-           Observer* observer)
-      : model_(model), lookup_(lookup), speller_(speller), observer_(observer) {
+           std::optional<size_t> topics, Observer* observer)
+      : model_(model), lookup_(lookup), speller_(speller), topics_(topics), observer_(observer) {
     if (texts) texts_.emplace(model, EmbedOptions{}, "the text", observer);
   }
 
@@ -97,6 +99,11 @@ class Resolver {
   void add(const std::string& text, const std::string& term, float sign, Query& out) {
     if (const auto found = lookup_.find(term)) {
       out.exclude.push_back(found->row);
+      if (found->group == topics_) {
+        std::vector<float> alone(lookup_.index(found->group).dim(), 0.0f);
+        alone[found->row] = 1;
+        return add(text, found->group, alone, sign, out);
+      }
       return add(text, found->group, lookup_.index(found->group).unit_row(found->row), sign, out);
     }
     if (const auto vector = speller_.unit_vector(term)) {
@@ -141,6 +148,7 @@ class Resolver {
   const Model::Impl& model_;
   const Lookup& lookup_;
   const Speller& speller_;
+  const std::optional<size_t> topics_;
   Observer* observer_;
   std::optional<RowAsker> rows_;
   std::optional<TextVectors> texts_;
@@ -248,6 +256,26 @@ bool asks_for_itself(const Lookup& lookup, const std::vector<std::string>& terms
   return found && lookup.groups()[found->group].column == to;
 }
 
+std::optional<size_t> topics_of(const Lookup& lookup) {
+  const auto& groups = lookup.groups();
+  const auto found = std::ranges::find(groups, "topic", &VectorGroup::column);
+  if (found == groups.end()) return std::nullopt;
+  return static_cast<size_t>(found - groups.begin());
+}
+
+// The group whose names a model of topics is asked for, whatever the queries are: all are in the
+// space of topics.
+std::optional<size_t> group_asked_for(const Model::Impl& model, const Lookup& lookup,
+                                      const std::string& to) {
+  if (to.empty() || !model.can<Topics>()) return std::nullopt;
+  std::vector<std::string_view> names;
+  for (size_t g = 0; g < lookup.groups().size(); ++g) {
+    if (lookup.groups()[g].column == to) return g;
+    names.push_back(lookup.groups()[g].column);
+  }
+  throw fault(ErrorKind::kUsage, "--to {}: there are {}", shown(to), fmt::join(names, ", "));
+}
+
 void check_texts(const Model::Impl& model, const NearOptions& options) {
   if (!options.to.empty() || options.vectors) {
     throw fault(ErrorKind::kUsage, "--text has vectors of its own; leave --to and --vectors out");
@@ -265,11 +293,14 @@ void near(const Model& model, const std::vector<std::string>& queries, const Nea
   const Model::Impl& opened = model.impl();
   if (options.text) check_texts(opened, options);
   const Lookup lookup(opened.ask<HasVectors>("near").vectors_of(options.vectors), titles);
-  if (!options.to.empty() && !asks_for_itself(lookup, queries, options.to)) {
+  const auto to = group_asked_for(opened, lookup, options.to);
+  if (!to && !options.to.empty() && !asks_for_itself(lookup, queries, options.to)) {
     return answer(going_with(opened, queries, options));
   }
   const Speller speller(opened, options.vectors);
-  Resolver resolver(opened, lookup, speller, options.text, observer);
+  const auto topics = to ? topics_of(lookup) : std::nullopt;
+  Resolver resolver(opened, lookup, speller, options.text, topics == to ? std::nullopt : topics,
+                    observer);
   Searcher searcher(lookup, options, queries.size(), context, observer);
   for (size_t begin = 0; begin < queries.size(); begin += kBatch) {
     const size_t end = std::min(queries.size(), begin + kBatch);
@@ -279,6 +310,10 @@ void near(const Model& model, const std::vector<std::string>& queries, const Nea
       answers[i - begin].query = queries[i];
       try {
         resolved.push_back(resolver.resolve(i - begin, queries[i]));
+        if (to && resolved.back().group != *to) {
+          resolved.back().group = *to;
+          resolved.back().exclude.clear();
+        }
       } catch (const Error& e) {
         if (queries.size() == 1 || !is_about_what_was_asked(e)) throw;
         answers[i - begin].error = e.what();

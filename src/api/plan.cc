@@ -66,7 +66,8 @@ void check_kinds(const Plan::Impl& plan) {
   for (const std::string& source : plan.sources) {
     if (is_database(source) || is_sqlite_file(source)) continue;
     const SeenAs seen = seen_as(source);
-    if (seen.kind == plan.info->data || seen.look.sure < 1) continue;
+    const DataKind& wanted = *plan.info->data;
+    if (seen.kind == &wanted || seen.look.sure < 1 || seen.kind->name == wanted.takes) continue;
     const DataKind& kind = *seen.kind;
     std::vector<std::string_view> able;
     for (const ModelInfo& m : models()) {

@@ -171,7 +171,7 @@ class SettingsMatter : public testing::TestWithParam<std::string> {};
 // Those of the run, of the model, and of its data but for how they are read.
 TEST_P(SettingsMatter, OfAModel) {
   const Trial trial(GetParam());
-  const bool all = trial.data() == "text" || trial.data() == "documents";
+  const bool all = trial.data() == "text" || trial.data() == "documents" || trial.data() == "bags";
   const auto reading = all ? std::vector<FieldGroup>{} : reading_settings(trial.data());
   try_all(trial, without(train_settings(GetParam()), reading), cases(), GetParam());
 }

@@ -53,9 +53,11 @@ inline std::vector<Case> cases() {
       {"counts", "from", kRefused, {}, {str(kModel)}},
       {"labelled", "from", kRefused, {}, {str(kModel)}},
       {"documents", "from", kRefused, {}, {str(kModel)}},
+      {"bags", "from", kRefused, {}, {str(kModel)}},
       // Ratings and counts are trained to the same bits by any number of threads, always.
       {"ratings", "deterministic", kNothing},
       {"counts", "deterministic", kNothing},
+      {"bags", "deterministic", kNothing},
 
       {"", "tolerance", kChanges, {}, {0.5}},
       // All ratings are learned from in the end; what is held out says for how long.
@@ -98,6 +100,24 @@ inline std::vector<Case> cases() {
       {"documents", "encoding", kChanges, {}, {str("utf-8"), str("latin-1")}},
       {"documents", "invalid-utf8", kChanges, {}, {str("replace"), str("drop")}},
       {"documents", "invalid-utf8", kRefused, {}, {str("error")}},
+
+      // Rows of tables and files of counts are in data/bags/bags_test.cc: these are lines.
+      {"bags", "column", kRefused, {}, {str("plot")}},
+      {"bags", "id", kRefused, {}, {str("id")}},
+      {"bags", "vocab", kRefused, {}, {str("words")}},
+      {"bags", "format", kRefused, {}, {str("csv"), str("json"), str("sqlite")}},
+      {"bags", "delimiter", kRefused, {}, {str(",")}},
+      {"bags", "header", kRefused},
+      {"bags", "bad-rows", kRefused, {}, {str("skip")}},
+      {"bags", "query", kRefused, {}, {str("films")}},
+      {"bags", "stop-words", kChanges, {}, {str("english")}},
+      {"bags", "stop-words", kRefused, {}, {str("no such file")}},
+      {"bags", "max-df", kChanges, {}, {0.05}},
+      {"bags", "max-vocab", kChanges, {}, {int64_t{10}}},
+      {"bags", "max-word", kChanges, {}, {int64_t{20}}},
+      {"bags", "encoding", kChanges, {}, {str("utf-8"), str("latin-1")}},
+      {"bags", "invalid-utf8", kChanges, {}, {str("replace"), str("drop")}},
+      {"bags", "invalid-utf8", kRefused, {}, {str("error")}},
 
       {"labelled", "max-vocab", kChanges, {}, {int64_t{10}}},
       {"labelled", "max-word", kChanges, {}, {int64_t{20}}},
@@ -259,6 +279,14 @@ inline std::vector<Case> cases() {
       {"nmf", "sparsity", kChanges, {text("method", "multiplicative")}},
       {"nmf", "sparsity", kChanges, {text("method", "multiplicative"), text("loss", "kl")}},
 
+      {"plsa",
+       "early-stop",
+       kChanges,
+       {whole("topics", 30), whole("epochs", 60), number("beta", 0), number("tolerance", 0)},
+       {int64_t{0}}},
+      {"plsa", "alpha", kChanges},
+      {"plsa", "temper", kChanges, {}, {0.8, 0.9, 1.0}},
+
       {"softimpute", "early-stop", kChanges, kLong, {int64_t{0}}},
       {"softimpute", "early-stop", kChanges, kLong + kShrink, {int64_t{0}}},
       {"softimpute", "early-stop", kNothing, kLong + Settings{number("penalty", 1)}, {int64_t{0}}},
@@ -315,6 +343,7 @@ inline std::vector<Case> reading_cases() {
       {"ratings", "time", kNothing, {}, {str("timestamp")}},  // times are for splits
       {"ratings", "duplicates", kChanges, {}, {str("last"), str("first"), str("mean"), str("sum")}},
       {"ratings", "duplicates", kRefused, {}, {str("refuse")}},
+      {"ratings", "vocab", kRefused, {}, {str("words")}},  // these are no counts
   };
 }
 
@@ -378,7 +407,7 @@ inline std::string texts_with_oddities() {
 }
 
 inline const std::string& data_for(std::string_view kind) {
-  if (kind == "text" || kind == "counts" || kind == "documents")
+  if (kind == "text" || kind == "counts" || kind == "documents" || kind == "bags")
     return shared_file("odd.txt", text_with_oddities);
   if (kind == "table") return shared_file("odd.csv", table_with_oddities);
   if (kind == "labelled") return shared_file("odd-texts.csv", texts_with_oddities);
@@ -405,6 +434,9 @@ inline Settings quick(std::string_view model) {
   if (model == "feat2vec") {
     return {whole("dim", 5), whole("epochs", 2), whole("negatives", 4), whole("holdout", 10),
             text("types", "id=ignore,notes=text,tags=set,opened=date")};
+  }
+  if (model == "plsa") {
+    return {whole("topics", 3), whole("epochs", 12), whole("min-df", 2), number("holdout", 0.1)};
   }
   if (model == "bmf") {
     return {whole("dim", 3), whole("epochs", 12), whole("burn-in", 4), whole("samples", 3)};

@@ -16,39 +16,6 @@
 namespace kith {
 namespace {
 
-// How the model's text was cut into words; what the caller says wins.
-LabelledOptions cut_like(const Model::Impl& model, const EmbedOptions& options) {
-  if (model.can<Classifies>()) {
-    LabelledOptions out = model.ask<Classifies>("embed").form().options;
-    if (options.tokens) out.tokens = options.tokens;
-    return out;
-  }
-  CorpusOptions learned;
-  if (const auto run = model.metadata.find("run"); run != model.metadata.end()) {
-    std::vector<Setting> settings = settings_from_toml_text(run->second, model.path);
-    const std::array sections{Section("The text", learned)};
-    apply_known(settings, sections);
-  }
-  LabelledOptions out;
-  out.tokens = options.tokens ? options.tokens : learned.tokens;
-  if (!out.tokens && model.can<InfersTexts>()) {
-    out.tokens = model.ask<InfersTexts>("embed").usual_tokens();
-  }
-  out.max_word = learned.max_word;
-  return out;
-}
-
-void refuse_weights(const EmbedOptions& options) {
-  const std::pair<std::string_view, bool> given[]{{"weights", options.weights.has_value()},
-                                                  {"smooth", options.smooth.has_value()},
-                                                  {"common", options.common.has_value()}};
-  for (const auto& [name, is_given] : given) {
-    if (!is_given) continue;
-    throw fault(ErrorKind::kUsage,
-                "--{} is for models of words; this one infers the vector of a text", name);
-  }
-}
-
 // The rows of a classifier count the same, each as often as it is there.
 void refuse_more_than_means(const EmbedOptions& options) {
   const bool weighted = options.weights.value_or(WordWeights::kMean) != WordWeights::kMean;
@@ -73,11 +40,43 @@ double length_of(std::span<const float> v) {
 
 }  // namespace
 
+void refuse_weights(const EmbedOptions& options) {
+  const std::pair<std::string_view, bool> given[]{{"weights", options.weights.has_value()},
+                                                  {"smooth", options.smooth.has_value()},
+                                                  {"common", options.common.has_value()}};
+  for (const auto& [name, is_given] : given) {
+    if (!is_given) continue;
+    throw fault(ErrorKind::kUsage,
+                "--{} is for models of words; this one infers the vector of a text", name);
+  }
+}
+
+LabelledOptions cut_like(const Model::Impl& model, std::optional<Tokens> said) {
+  if (model.can<Classifies>()) {
+    LabelledOptions out = model.ask<Classifies>("embed").form().options;
+    if (said) out.tokens = said;
+    return out;
+  }
+  CorpusOptions learned;
+  if (const auto run = model.metadata.find("run"); run != model.metadata.end()) {
+    std::vector<Setting> settings = settings_from_toml_text(run->second, model.path);
+    const std::array sections{Section("The text", learned)};
+    apply_known(settings, sections);
+  }
+  LabelledOptions out;
+  out.tokens = said ? said : learned.tokens;
+  if (!out.tokens && model.can<InfersTexts>()) {
+    out.tokens = model.ask<InfersTexts>("embed").usual_tokens();
+  }
+  out.max_word = learned.max_word;
+  return out;
+}
+
 TextVectors::TextVectors(const Model::Impl& model, const EmbedOptions& options, std::string name,
                          Observer* observer)
     : infers_(model.can<InfersTexts>() ? &model.ask<InfersTexts>("embed") : nullptr),
       averages_(model.can<AveragesTexts>() ? &model.ask<AveragesTexts>("embed") : nullptr),
-      text_(cut_like(model, options), std::move(name)),
+      text_(cut_like(model, options.tokens), std::move(name)),
       smooth_(options.smooth.value_or(1e-3)) {
   if (infers_) {
     refuse_weights(options);

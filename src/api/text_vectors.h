@@ -28,6 +28,12 @@
 
 namespace kith {
 
+// How the model's text was cut into words; what the caller says wins.
+LabelledOptions cut_like(const Model::Impl& model, std::optional<Tokens> said);
+
+// Error(kUsage) for what is said about the means of words, to a model that has none.
+void refuse_weights(const EmbedOptions& options);
+
 class TextVectors {
  public:
   // `name` is what messages call the texts. Notes of what was chosen go to the observer.

@@ -36,6 +36,8 @@ struct DataKind {
   std::optional<double> holdout_to_tune{};  // where that of training is too small
   // A setting that says that a source is to be read as this, whatever it looks like.
   std::string_view chosen_by{};
+  // Another kind whose files its reader takes as well.
+  std::string_view takes{};
   // `query`: the table of a database or a SELECT, if one was named. Error for a database that
   // cannot be looked at.
   Look (*look_at)(const std::string& source, const std::string& query);

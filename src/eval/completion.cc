@@ -50,7 +50,8 @@ void halve(Sparse::Row document, std::span<const uint64_t> seen, Halves& out) {
 }
 
 Completion complete(const TopicView& topics, std::span<const uint64_t> seen,
-                    const Sparse& documents, const Context& context) {
+                    const Sparse& documents, const Context& context,
+                    const MixtureSweeps& sweeps) {
   const auto all = static_cast<double>(std::accumulate(seen.begin(), seen.end(), uint64_t{0}));
   struct Worker {
     explicit Worker(const TopicView& topics) : finder(topics), theta(topics.words.cols()) {}
@@ -71,7 +72,7 @@ Completion complete(const TopicView& topics, std::span<const uint64_t> seen,
       part.unseen += w.halves.unseen;
       if (w.halves.foretold.empty()) continue;
       ++part.documents;
-      w.finder.find({w.halves.words, w.halves.counts}, {.most = kCompletionSweeps}, w.theta);
+      w.finder.find({w.halves.words, w.halves.counts}, sweeps, w.theta);
       for (size_t i = 0; i < w.halves.foretold.size(); ++i) {
         const uint32_t word = w.halves.foretold[i];
         const double n = w.halves.foretold_counts[i];

@@ -32,7 +32,8 @@ struct Completion {
 
 // `seen`: how often each word was there in training.
 Completion complete(const TopicView& topics, std::span<const uint64_t> seen,
-                    const Sparse& documents, const Context& context);
+                    const Sparse& documents, const Context& context,
+                    const MixtureSweeps& sweeps = {.most = kCompletionSweeps});
 
 // The two halves of a document.
 struct Halves {

@@ -12,17 +12,25 @@
 
 namespace kith {
 
+// Of files of counts, whoever reads them.
+struct CountFileOptions {
+  std::string vocab{};
+
+  static constexpr std::tuple fields{
+      field("vocab", &CountFileOptions::vocab,
+            "files of counts (lda-c, UCI docword): a file with their words, one a line; else words "
+            "are called by their numbers"),
+  };
+};
+
 struct BagSources {
-  std::string column{}, id{}, vocab{};
+  std::string column{}, id{};
 
   static constexpr std::tuple fields{
       field("column", &BagSources::column,
             "read a table, and take this column as the text, each cell a document; several: a,b"),
       field("id", &BagSources::id,
             "the column of the table that names each document; else its number"),
-      field("vocab", &BagSources::vocab,
-            "files of counts (lda-c, UCI docword): a file with their words, one a line; else words "
-            "are called by their numbers"),
   };
 };
 

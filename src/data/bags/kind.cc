@@ -15,11 +15,14 @@ class BagReader final : public DataReader {
  public:
   std::vector<Section> settings() override {
     return {{"Documents", sources_},
+            {"Files of counts", files_},
             {"The words", options_},
-            {"The files, or a table with the column", table_}};
+            {"The table", table_}};
   }
   std::vector<Section> reading() override {
-    return {{"Documents", sources_}, {"The files, or a table with the column", table_}};
+    return {{"Documents", sources_},
+            {"Files of counts", files_},
+            {"The table", table_}};
   }
 
   std::unique_ptr<Dataset> read(const ReadRequest& request) override {
@@ -57,12 +60,12 @@ class BagReader final : public DataReader {
       throw fault(ErrorKind::kUsage, "--{} is for tables, and {} is a file of counts; leave it out",
                   name, request.sources.front());
     }
-    return read_bag_files(request.sources, sources_.vocab, known ? &known->words : nullptr,
+    return read_bag_files(request.sources, files_.vocab, known ? &known->words : nullptr,
                           request.on_read);
   }
 
   RawBags read_texts(const ReadRequest& request, const KnownBags* known) const {
-    if (!sources_.vocab.empty()) {
+    if (!files_.vocab.empty()) {
       throw fault(ErrorKind::kUsage,
                   "--vocab is for files of counts (lda-c, UCI docword), and {} is none; leave it "
                   "out",
@@ -107,6 +110,7 @@ class BagReader final : public DataReader {
   }
 
   BagSources sources_;
+  CountFileOptions files_;
   BagOptions options_;
   TableOptions table_;
 };

@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "core/error.h"
+#include "data/bags/bag_options.h"
+#include "data/bags/bag_table.h"
+#include "data/bags/raw_bags.h"
 #include "data/ratings/rating_columns.h"
 #include "data/ratings/ratings.h"
 #include "data/ratings/row_columns.h"
@@ -24,17 +27,18 @@ bool is_count(std::string_view column) {
 class ReadRatings final : public DataReader {
  public:
   std::vector<Section> settings() override {
-    return {{"The table", table_}, {"The ratings", options_}, {"Learning from the ratings", use_}};
+    return {{"The table", table_},
+            {"Files of counts", files_},
+            {"The ratings", options_},
+            {"Learning from the ratings", use_}};
   }
   std::vector<Section> reading() override {
-    return {{"The table", table_}, {"The ratings", options_}};
+    return {{"The table", table_}, {"Files of counts", files_}, {"The ratings", options_}};
   }
   std::unique_ptr<Dataset> read(const ReadRequest& request) override {
     const auto* const known = std::any_cast<KnownRatings>(&request.base);
     RatingsOptions options = options_;
-    const auto reader = known ? open_ratings_for(known->user_column, known->item_column,
-                                                 request.sources, table_, options)
-                              : open_ratings(request.sources, table_, options);
+    const auto reader = open(request, known, options);
     if (known) options.implicit = options.implicit || known->implicit;
     const double holdout = use_.holdout.value_or(RatingsUse::kUsualHoldout);
     auto out = std::make_unique<Ratings>(
@@ -53,6 +57,26 @@ class ReadRatings final : public DataReader {
   }
 
  private:
+  // Documents that are counts of words are ratings as well: how often a document has a word.
+  std::unique_ptr<TableReader> open(const ReadRequest& request, const KnownRatings* known,
+                                    RatingsOptions& options) const {
+    if (bag_file_at(request.sources.front()) != BagFile::kNone) {
+      if (options.user.empty()) options.user = "document";
+      if (options.item.empty()) options.item = "word";
+      if (options.rating.empty()) options.rating = "count";
+      return bag_table(request.sources, files_.vocab, request.on_read);
+    }
+    if (!files_.vocab.empty()) {
+      throw fault(ErrorKind::kUsage,
+                  "--vocab is for files of counts (lda-c, UCI docword), and {} is none; leave it "
+                  "out",
+                  shown_source(request.sources.front()));
+    }
+    return known ? open_ratings_for(known->user_column, known->item_column, request.sources, table_,
+                                    options)
+                 : open_ratings(request.sources, table_, options);
+  }
+
   void add_tables(Ratings& ratings, const Wishes& wishes) const {
     if (use_.user_table.empty() && use_.item_table.empty()) return;
     if (!wishes.features) {
@@ -77,6 +101,7 @@ class ReadRatings final : public DataReader {
   }
 
   TableOptions table_;
+  CountFileOptions files_;
   RatingsOptions options_;
   RatingsUse use_;
 };
@@ -90,6 +115,7 @@ const DataKind& kind() {
       .unit = "rating",
       .to_save_memory = "lower --dim",
       .holdout_to_tune = 0.1,  // tells settings apart better than the twentieth of training
+      .takes = "bags",
       .look_at =
           [](const std::string& source, const std::string& query) {
             const auto why = looks_like_ratings(source, query);
