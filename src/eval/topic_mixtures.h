@@ -25,8 +25,7 @@ struct TopicView {
 
 struct MixtureSweeps {
   int most = 100;
-  // Stops when no theta moved further than this in a sweep; 0: never before `most`. Above 0, topics
-  // that have hardly a word of the document after some sweeps stay as they are from then on.
+  // Stops when no theta moved further than this in a sweep; 0: never before `most`.
   float tolerance = 0;
 };
 
@@ -40,24 +39,8 @@ class MixtureFinder {
 
  private:
   int sweep(Sparse::Row document, const MixtureSweeps& sweeps);
-  // Of what is in use: a column of the tile for each topic, `width` of them.
-  struct Active {
-    ConstRows tile;
-    size_t width;
-    float *theta, *sums;
-    const float* prior;
-    const float* rest;  // by word: what the topics that stay say of it; null: there are none
-    float rest_mass;    // of their theta
-  };
-  float sweep_once(Sparse::Row document, const Active& active);
-  Active keep_few(Sparse::Row document, const Active& all);
-  void put_back();
-  void reserve(size_t words);
   TopicView topics_;
-  Matrix tile_;            // the rows of the document's words, side by side
-  Matrix few_tile_, few_;  // of the topics that still move: columns; theta, sums, prior
-  std::vector<uint32_t> few_topics_;
-  std::vector<float> rest_;
+  Matrix tile_;                  // the rows of the document's words, side by side
   std::vector<uint32_t> order_;  // 0, 1, 2, ...
   std::vector<float> ratios_;
   Matrix theta_;  // of now, and sums

@@ -14,7 +14,7 @@ namespace kith::lda {
 enum class Method { kWarp, kGibbs, kOnline };
 
 struct Config {
-  int topics = 50;
+  int topics = 20;
   Method method = Method::kWarp;
   std::optional<int> epochs{};
   std::optional<double> alpha{}, beta{};
