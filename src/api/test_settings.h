@@ -112,7 +112,7 @@ inline std::vector<Case> cases() {
       {"bags", "bad-rows", kRefused, {}, {str("skip")}},
       {"bags", "query", kRefused, {}, {str("films")}},
       {"bags", "stop-words", kChanges, {}, {str("english")}},
-      {"bags", "stop-words", kRefused, {}, {str("no such file")}},
+      {"bags", "min-df", kChanges, {}, {int64_t{30}}},
       {"bags", "max-df", kChanges, {}, {0.05}},
       {"bags", "max-vocab", kChanges, {}, {int64_t{10}}},
       {"bags", "max-word", kChanges, {}, {int64_t{20}}},
@@ -452,7 +452,7 @@ inline Settings quick(std::string_view model) {
             text("types", "id=ignore,notes=text,tags=set,opened=date")};
   }
   if (model == "plsa" || model == "lda") {
-    return {whole("topics", 3), whole("epochs", 12), whole("min-df", 2), number("holdout", 0.1)};
+    return {whole("topics", 9), whole("epochs", 14), whole("min-df", 2), number("holdout", 0.1)};
   }
   if (model == "bmf") {
     return {whole("dim", 3), whole("epochs", 12), whole("burn-in", 4), whole("samples", 3)};

@@ -50,8 +50,7 @@ void halve(Sparse::Row document, std::span<const uint64_t> seen, Halves& out) {
 }
 
 Completion complete(const TopicView& topics, std::span<const uint64_t> seen,
-                    const Sparse& documents, const Context& context,
-                    const MixtureSweeps& sweeps) {
+                    const Sparse& documents, const Context& context, const MixtureSweeps& sweeps) {
   const auto all = static_cast<double>(std::accumulate(seen.begin(), seen.end(), uint64_t{0}));
   struct Worker {
     explicit Worker(const TopicView& topics) : finder(topics), theta(topics.words.cols()) {}

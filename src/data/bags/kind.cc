@@ -20,9 +20,7 @@ class BagReader final : public DataReader {
             {"The table", table_}};
   }
   std::vector<Section> reading() override {
-    return {{"Documents", sources_},
-            {"Files of counts", files_},
-            {"The table", table_}};
+    return {{"Documents", sources_}, {"Files of counts", files_}, {"The table", table_}};
   }
 
   std::unique_ptr<Dataset> read(const ReadRequest& request) override {

@@ -148,25 +148,26 @@ void Lda::finish(const Bags& data, const Job& job) {
 
 uint64_t Lda::memory(const Bags& data, const Job& job) const {
   const uint64_t words = data.words().size(), tokens = data.tokens();
-  const uint64_t table = words * padded(topics()) * sizeof(float);
-  uint64_t out = memory_of_topics(data, job, false) + table;  // sums
+  const uint64_t row = padded(topics()) * sizeof(float), table = words * row;
   if (samples()) {
-    out += Assignments::packed_size(tokens, stride()) * 4 + tokens * 4 + 16 * words +
-           8 * data.names().size();
-    const uint64_t workers = static_cast<uint64_t>(job.threads());
-    const bool learns = !config_.alpha || !config_.beta;
-    if (learns) out += workers * topics() * CountBins::kBins * 4;
-    if (config_.method == Method::kGibbs) out += table;
-    if (config_.method == Method::kWarp)
-      out += Warp::long_words(data.word_counts()) * topics() * 12;
-    return out;
+    const uint64_t kept = Assignments::packed_size(tokens, stride()) * 4 + table;  // to the end
+    uint64_t training = tokens * 4 + 16 * words + 8 * data.names().size();
+    if (!config_.alpha || !config_.beta) {
+      training += static_cast<uint64_t>(job.threads()) * topics() * CountBins::kBins * 4;
+    }
+    if (config_.method == Method::kGibbs) training += table;
+    if (config_.method == Method::kWarp) {
+      training += Warp::long_words(data.word_counts()) * topics() * 12;
+    }
+    return memory_of_topics(data, job, false, training) + kept;
   }
   // Of a batch: rows of its words and documents, and its entries in both orders.
   const uint64_t documents = std::max<uint64_t>(1, data.train().rows());
   const uint64_t batch = std::min<uint64_t>(static_cast<uint64_t>(config_.batch), documents);
   const uint64_t entries = data.train().size() * batch / documents + 1;
-  return out + (std::min(entries, words) + 2 * batch) * padded(topics()) * 4 + entries * 16 +
-         std::min(entries, words) * 40;
+  const uint64_t kinds = std::min(entries, words);
+  const uint64_t training = (kinds + 2 * batch) * row + entries * 16 + kinds * 40;
+  return memory_of_topics(data, job, false, training) + table;
 }
 
 void Lda::visit(Parts& parts) {

@@ -72,10 +72,10 @@ uint64_t Plsa::memory(const Bags& data, const Job& job) const {
   const uint64_t row = padded(topics()) * sizeof(float);
   const uint64_t rows = data.words().size() + data.names().size();
   // Documents by words as well; the powers of both tables; buffers of a document or word.
-  return memory_of_topics(data, job, keeps_best) + data.train().size() * 8 +
-         8 * data.words().size() + (config_.temper < 1 ? rows * row : 0) +
-         static_cast<uint64_t>(job.threads()) * 8 *
-             std::max(data.words().size(), data.names().size());
+  const uint64_t training =
+      data.train().size() * 8 + 8 * data.words().size() + (config_.temper < 1 ? rows * row : 0) +
+      static_cast<uint64_t>(job.threads()) * 8 * std::max(data.words().size(), data.names().size());
+  return memory_of_topics(data, job, keeps_best, training);
 }
 
 ModelInfo info() { return model_info<Plsa>("plsa", "documents as mixtures of topics: EM (pLSA)"); }

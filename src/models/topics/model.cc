@@ -10,8 +10,8 @@
 #include "core/vectors.h"
 #include "eval/coherence.h"
 #include "eval/completion.h"
+#include "kernels/skinny.h"
 #include "kith/text.h"
-#include "train/products.h"
 
 namespace kith {
 namespace {
@@ -23,6 +23,9 @@ constexpr eval::MixtureSweeps kSweeps{.most = 100, .tolerance = 1e-4f};
 // Of held-out documents after each epoch: a fifth of the sweeps, and a loss that differs in the
 // fourth digit.
 constexpr eval::MixtureSweeps kHeldOutSweeps{.most = eval::kCompletionSweeps, .tolerance = 1e-3f};
+
+constexpr size_t kTileWords = 1024;  // of p(topic | word), at the end
+constexpr size_t kTileTopics = 16;   // of a thread, there; a multiple of four (kernels/skinny.h)
 
 // p(topic | word) = p(word | topic) p(topic) / sum: made as they are asked for, from what the file
 // has.
@@ -162,7 +165,6 @@ std::optional<double> TopicModel::held_out_loss(const Bags& data, const Context&
 
 void TopicModel::finish_topics(const Bags& data, const Context& context) {
   const size_t topics = this->topics();
-  Matrix own(1, topics);
   eval::MixtureFinder finder(view());
   for (uint32_t d = 0; d < texts_; ++d) {
     if (data.train().row(d).size() > 0) continue;  // held out, or empty
@@ -181,27 +183,29 @@ void TopicModel::finish_topics(const Bags& data, const Context& context) {
   for (double& s : sizes_) s = all > 0 ? s / all : 0;
   coherence_ =
       eval::coherence(eval::top_words(word_topics_, eval::kCoherenceWords), data.train(), context);
-  // Some words at a time: the table of p(topic | word) is as large as that of words.
-  constexpr size_t kWords = 4096;
-  std::vector<double> sums(topics * topics, 0.0);
+  find_overlaps(context);
+}
+
+// sum over words of p(word | topic) p(topic' | word). Each thread has some topics, for which words
+// go by in their order, some at a time: the table of p(topic | word) is as large as that of words.
+void TopicModel::find_overlaps(const Context& context) {
+  const size_t topics = this->topics(), stride = topic_topics_.stride();
+  std::vector<double> sums(topics * stride, 0.0);
   const WordVectors of_words(word_topics_, sizes_);
-  Matrix tile(std::min<size_t>(kWords, rows_), topics), phi(tile.rows(), topics);
+  Matrix tile(std::min<size_t>(kTileWords, rows_), topics);
   for (size_t first = 0; first < rows_; first += tile.rows()) {
     const size_t count = std::min(tile.rows(), rows_ - first);
-    if (count < tile.rows()) {
-      tile = Matrix(count, topics);
-      phi = Matrix(count, topics);
-    }
     of_words.read(first, count, tile.view());
-    for (size_t r = 0; r < count; ++r) {
-      std::ranges::copy(word_topics_.row(first + r), phi.row(r).begin());
-    }
-    const Small part = transpose_times(phi, tile, context);
-    for (size_t i = 0; i < sums.size(); ++i) sums[i] += part.values[i];
+    for_each_shard(context, (topics + kTileTopics - 1) / kTileTopics, [&](size_t s) {
+      const size_t begin = s * kTileTopics, own = std::min(kTileTopics, topics - begin);
+      const ConstRows phi{word_topics_.view().row(first) + begin, word_topics_.stride()};
+      const Rows other = tile.view();
+      add_products(phi, own, {other.data, other.stride}, 0, count, sums.data() + begin * stride);
+    });
   }
   for (size_t i = 0; i < topics; ++i) {
     for (size_t j = 0; j < topics; ++j) {
-      topic_topics_.row(i)[j] = static_cast<float>(sums[i * topics + j]);
+      topic_topics_.row(i)[j] = static_cast<float>(sums[i * stride + j]);
     }
   }
 }
@@ -223,16 +227,19 @@ std::vector<VectorGroup> TopicModel::vectors(Side side) const {
           {"word", "word", &words_, std::make_shared<WordVectors>(word_topics_, sizes_)}};
 }
 
-uint64_t TopicModel::memory_of_topics(const Bags& data, const Job& job, bool keeps_best) const {
+uint64_t TopicModel::memory_of_topics(const Bags& data, const Job& job, bool keeps_best,
+                                      uint64_t while_training) const {
   const uint64_t words = data.words().size(), texts = data.names().size();
   const uint64_t topics = this->topics(), row = padded(topics) * sizeof(float);
   const auto of_names = [](const Names& n) { return n.bytes().size() + 24 * n.size(); };
-  const uint64_t tables = (words + texts) * row;
-  // At the end: the tiles of words, and pairs of top words.
-  const uint64_t end = 2 * std::min<uint64_t>(4096, words) * row + topics * topics * 20 +
+  const uint64_t tables = (words + texts + topics) * row;
+  const uint64_t best = keeps_best ? (words + texts) * row : 0;
+  // At the end: a tile of words, sums of topics by topics, pairs of top words.
+  const uint64_t end = std::min<uint64_t>(kTileWords, words) * row + 2 * topics * row +
                        topics * 32 * 32 * 8 + words * 24;
-  return tables * (keeps_best ? 2 : 1) + of_names(data.words()) + of_names(data.names()) +
-         8 * words + end + static_cast<uint64_t>(job.threads()) * 1024 * row + kMemoryOfAll;
+  const uint64_t finders = static_cast<uint64_t>(job.threads()) * kTileWords * row;
+  return tables + std::max(best + while_training, end) + of_names(data.words()) +
+         of_names(data.names()) + 8 * words + finders + kMemoryOfAll;
 }
 
 std::vector<Fact> TopicModel::info() const {

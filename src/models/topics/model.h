@@ -61,7 +61,9 @@ class TopicModel : public Learns<Bags>, public HasVectors, public InfersTexts, p
   // it, word_topics_, mixtures_ (of documents that were learned from), alpha_ and beta_ are set.
   void finish_topics(const Bags& data, const Context& context);
   // Part of memory(): the tables, names, and what the end takes.
-  uint64_t memory_of_topics(const Bags& data, const Job& job, bool keeps_best) const;
+  // `while_training`: what the model takes besides, and gives up before the end.
+  uint64_t memory_of_topics(const Bags& data, const Job& job, bool keeps_best,
+                            uint64_t while_training = 0) const;
   eval::TopicView view() const { return {word_topics_, alpha_}; }
 
   // p(word | topic), words x topics: columns sum to 1. Smoothed, so that no word is impossible.
@@ -71,6 +73,7 @@ class TopicModel : public Learns<Bags>, public HasVectors, public InfersTexts, p
   double beta_ = 0;            // of that of words in a topic, each the same; 0: none
 
  private:
+  void find_overlaps(const Context& context);
   Names words_, documents_, topic_names_;
   std::vector<uint64_t> counts_;   // of words in training
   uint64_t rows_ = 0, texts_ = 0;  // words, documents
