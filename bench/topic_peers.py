@@ -3,8 +3,9 @@
 """Topics by gensim's LdaModel or scikit-learn's LatentDirichletAllocation, one thread.
 
 usage: topic_peers.py gensim|sklearn TRAIN.ldac TOPICS PASSES OUT.npz
+       topic_peers.py score OUT.npz TRAIN.ldac TEST.ldac
 
-Writes phi (topics x words) and alpha, for bench/topics.py to score.
+The first writes phi (topics x words) and alpha, the second prints their perplexity.
 """
 import os
 import sys
@@ -67,6 +68,10 @@ def perplexity(phi, alpha, train, test):
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "score":
+        learned = np.load(sys.argv[2])
+        print(perplexity(learned["phi"], learned["alpha"], *sys.argv[3:]))
+        sys.exit()
     peer, source, k, n, target = sys.argv[1:]
     found = {"gensim": gensim, "sklearn": sklearn}[peer](read(source), int(k), int(n))
     np.savez(target, phi=found[0], alpha=found[1])

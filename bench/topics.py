@@ -10,8 +10,6 @@ import pathlib
 import subprocess
 import sys
 
-import numpy
-import topic_peers
 from run import timed, told
 
 # Sweeps of lda beside peers; it is to be better than they are, with a tenth of the CPU time.
@@ -71,11 +69,10 @@ def run_kith(kith, out, model, topics, data, flags):
 
 def run_peer(out, peer, topics, passes, data):
     target = out / "peer.npz"
-    figures, _ = timed([sys.executable, topic_peers.__file__, peer, data[0], str(topics),
-                        str(passes), target], out / "peer.log")
-    found = numpy.load(target)
-    return figures | {"perplexity": topic_peers.perplexity(found["phi"], found["alpha"],
-                                                           *data[:2])}
+    program = [sys.executable, pathlib.Path(__file__).parent / "topic_peers.py"]
+    figures, _ = timed([*program, peer, data[0], topics, passes, target], out / "peer.log")
+    _, score = timed([*program, "score", target, *data[:2]], out / "peer.log")
+    return figures | {"perplexity": float(score)}
 
 
 def compare(args, data, kith):
@@ -102,7 +99,8 @@ def measure_speed(args, data):
     """Of sampling: by the difference of two runs, so that reading and the end do not count."""
     kith, met = args.build / "kith", True
     train, test, vocabulary = data["20news"]
-    tokens = args.copies * sum(n for d in topic_peers.read(train) for _, n in d)
+    tokens = args.copies * sum(int(pair.split(":")[1]) for line in train.read_text().splitlines()
+                               for pair in line.split()[1:])
     large = args.out / "large.ldac"
     large.write_text(train.read_text() * args.copies)
     print(f"\n20 Newsgroups {args.copies} times, {tokens / 1e6:.1f} M tokens, one thread:\n\n"
