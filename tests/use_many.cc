@@ -84,6 +84,7 @@ class Asker {
       ask_rows(model);
       ask_ratings(model);
       ask_texts(model);
+      ask_topics(model);
       change(model);
     });
   }
@@ -189,6 +190,23 @@ class Asker {
 
   void predict_rows(const kith::Model& model) {
     kith::predict_rows(model, {source_}, {}, {}, context_, [](const kith::PredictedRow&) {});
+  }
+
+  // Documents; queries of the names that it has.
+  void ask_topics(const kith::Model& model) {
+    if (!model.can(kith::Can::kShowTopics)) return;
+    for (const auto by :
+         {kith::TopicOrder::kProbability, kith::TopicOrder::kLift, kith::TopicOrder::kFrex}) {
+      const kith::TopicOptions options{.top = 5, .by = by};
+      try_to([&] { kith::topics_plot(kith::topics(model, options, context_), options); });
+    }
+    for (const char* to : {"document", "topic", "word"}) {
+      kith::NearOptions near;
+      near.to = to;
+      try_to([&] { kith::near(model, {"topic1", "document=1", "hill1"}, near, context_); });
+    }
+    try_to([&] { kith::evaluate(model, {source_}, {}, {}, context_); });
+    try_to([&] { kith::embed_rows(model, {source_}, out("mixtures.npy"), {}, {}, context_); });
   }
 
   void ask_ratings(const kith::Model& model) {

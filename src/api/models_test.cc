@@ -33,7 +33,7 @@ TEST(Models, EveryOneIsDescribed) {
     EXPECT_EQ(same.settings.fields.size(), model.settings.fields.size());
     if (model.name == "vectors") continue;  // which cannot be trained
     EXPECT_NE(std::ranges::find(kinds, model.data), kinds.end()) << model.name;
-    EXPECT_NE(model.settings.find("dim"), nullptr) << model.name;
+    EXPECT_TRUE(model.settings.find("dim") || model.settings.find("topics")) << model.name;
     EXPECT_NE(model.settings.find("epochs"), nullptr) << model.name;
     for (const FieldInfo& f : model.settings.fields) {
       EXPECT_FALSE(f.help.empty()) << model.name << " " << f.name;
@@ -43,6 +43,7 @@ TEST(Models, EveryOneIsDescribed) {
   EXPECT_EQ(describe_model("word2vec").data, "text");
   EXPECT_EQ(describe_model("feat2vec").data, "table");
   EXPECT_EQ(describe_model("softimpute").data, "ratings");
+  EXPECT_EQ(describe_model("plsa").data, "bags");
 }
 
 TEST(Models, AnUnknownNameGetsASuggestion) {
@@ -56,7 +57,7 @@ TEST(Models, AnUnknownNameGetsASuggestion) {
 
 TEST(Models, SettingsOfReadingAreAmongThoseOfTheData) {
   EXPECT_EQ(available_data(), (std::vector<std::string_view>{"text", "table", "ratings", "counts",
-                                                             "labelled", "documents"}));
+                                                             "labelled", "documents", "bags"}));
   for (const std::string_view kind : available_data()) {
     const auto all = names_in(data_settings(kind)), reading = names_in(reading_settings(kind));
     EXPECT_TRUE(std::ranges::includes(all, reading)) << kind;
@@ -67,7 +68,7 @@ TEST(Models, SettingsOfReadingAreAmongThoseOfTheData) {
   EXPECT_TRUE(names_in(reading_settings("ratings")).contains("delimiter"));
   EXPECT_EQ(usage_error([] { data_settings("sound"); }),
             "there is no kind of data called sound; there are text, table, ratings, counts, "
-            "labelled, documents");
+            "labelled, documents, bags");
   usage_error([] { reading_settings(""); });
 }
 

@@ -180,10 +180,11 @@ TEST_F(TrainTest, WhatIsNeededGrowsWithTheVectors) {
                                : model.data == "table"    ? places_file()
                                : model.data == "labelled" ? labelled_file()
                                                           : text_file();
+    const std::string length = model.settings.find("dim") ? "dim" : "topics";
     const auto needed = [&](int64_t dim) {
       Events events;
       train_now(request(std::string(model.name), source, path("a.kith"),
-                        {whole("dim", dim), whole("epochs", 2)}),
+                        {whole(length, dim), whole("epochs", 2)}),
                 1, &events);
       return static_cast<double>(events.memories.at(0).needed);
     };

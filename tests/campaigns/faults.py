@@ -71,6 +71,8 @@ COMMANDS = {
     "train glove": ["train", "glove", "text.txt", *SAVED, *SMALL],
     "train fasttext": ["train", "fasttext", "text.txt", *SAVED, *SMALL],
     "train doc2vec": ["train", "doc2vec", "text.txt", *SAVED, *SMALL],
+    "train plsa": ["train", "plsa", "text.txt", *SAVED, "--topics", 3, *SMALL[2:]],
+    "train plsa, two threads": ["train", "plsa", "text.txt", *SAVED, "--topics", 3, *TWO[2:]],
     "phrases": ["phrases", "text.txt", "-o", "joined.txt"],
     "train classifier": ["train", "classifier", "labelled.txt", *SAVED, *SMALL],
     "train classifier, two threads": ["train", "labelled.txt", *SAVED, *TWO],

@@ -309,6 +309,51 @@ TEST(Plsa, ThroughAFile) {
   EXPECT_TRUE(test::same_bits(a, b));
 }
 
+// Both halves of a step, as trainer.cc writes them, in double.
+TEST(Plsa, ATemperedStepIsThatOfTheEquations) {
+  const Bags data = documents(20);
+  Plsa m;
+  m.config() = config(0.2);
+  m.config().alpha = 0.3;
+  m.config().temper = 0.7;
+  const Matrix phi = random_shares(kWords, kTopics, 5, true);
+  const Matrix theta = random_shares(20, kTopics, 6, false);
+  m.set_start(data, phi.copy(), theta.copy());
+  m.step(data, Job());
+  const auto raised = [](float x) { return std::pow(double{x}, 0.7); };
+  const Sparse& counts = data.train();
+  for (uint32_t d = 0; d < 20; ++d) {
+    std::vector<double> next(kTopics, 0.3);
+    const Sparse::Row row = counts.row(d);
+    for (size_t i = 0; i < row.size(); ++i) {
+      double sum = 0;
+      const auto p = phi.row(row.columns[i]);
+      for (size_t k = 0; k < kTopics; ++k) sum += raised(p[k]) * raised(theta.row(d)[k]);
+      for (size_t k = 0; k < kTopics; ++k) {
+        next[k] += row.values[i] * raised(p[k]) * raised(theta.row(d)[k]) / sum;
+      }
+    }
+    const double all = std::accumulate(next.begin(), next.end(), 0.0);
+    for (size_t k = 0; k < kTopics; ++k) EXPECT_NEAR(m.mixtures().row(d)[k], next[k] / all, 1e-5);
+  }
+  std::vector<double> next(kWords * kTopics, 0.2), all(kTopics, 0.0);
+  for (uint32_t d = 0; d < 20; ++d) {
+    const Sparse::Row row = counts.row(d);
+    for (size_t i = 0; i < row.size(); ++i) {
+      double sum = 0;
+      const auto p = phi.row(row.columns[i]), t = m.mixtures().row(d);
+      for (size_t k = 0; k < kTopics; ++k) sum += raised(p[k]) * raised(t[k]);
+      for (size_t k = 0; k < kTopics; ++k) {
+        next[row.columns[i] * kTopics + k] += row.values[i] * raised(p[k]) * raised(t[k]) / sum;
+      }
+    }
+  }
+  for (size_t i = 0; i < next.size(); ++i) all[i % kTopics] += next[i];
+  for (size_t i = 0; i < next.size(); ++i) {
+    EXPECT_NEAR(m.word_topics().row(i / kTopics)[i % kTopics], next[i] / all[i % kTopics], 1e-5);
+  }
+}
+
 TEST(Plsa, TemperHoldsTopicsBack) {
   const Bags data = documents(60, 12);
   Config c = config(0.01);
