@@ -38,6 +38,7 @@ inline const Settings kYear{text("target", "year")};
 inline const Settings kBig{text("target", "big")};
 inline const Settings kSeen{text("rating", "none")};  // interactions
 inline const Settings kShrink{text("method", "shrink")};
+inline const Settings kOnline{text("method", "online")};
 // Trained for too long and with nothing to hold it, so that the best epoch is not the last.
 inline const Settings kLong{whole("epochs", 60), whole("dim", 12), number("holdout", 0.4)};
 inline const Settings kFree{number("penalty", 1e-6)};
@@ -294,6 +295,21 @@ inline std::vector<Case> cases() {
       {"plsa", "alpha", kChanges},
       {"plsa", "temper", kChanges, {}, {0.8, 0.9, 1.0}},
 
+      {"lda", "burn-in", kChanges, {}, {int64_t{5}}},
+      {"lda", "burn-in", kChanges, kOnline, {int64_t{5}}},
+      {"lda", "burn-in", kNothing, {number("alpha", 0.2), number("beta", 0.2)}, {int64_t{5}}},
+      {"lda", "average", kChanges, {}, {int64_t{1}}},
+      {"lda", "average", kChanges, {text("method", "gibbs")}, {int64_t{1}}},
+      {"lda", "average", kNothing, kOnline, {int64_t{1}}},
+      {"lda", "proposals", kChanges},
+      {"lda", "proposals", kNothing, {text("method", "gibbs")}},
+      {"lda", "batch", kChanges, kOnline, {int64_t{50}}},
+      {"lda", "batch", kNothing, {}, {int64_t{50}}},
+      {"lda", "kappa", kChanges, kOnline, {0.0, 0.8}},
+      {"lda", "kappa", kNothing, {}, {0.8}},
+      {"lda", "tau0", kChanges, kOnline},
+      {"lda", "tau0", kNothing},
+
       {"softimpute", "early-stop", kChanges, kLong, {int64_t{0}}},
       {"softimpute", "early-stop", kChanges, kLong + kShrink, {int64_t{0}}},
       {"softimpute", "early-stop", kNothing, kLong + Settings{number("penalty", 1)}, {int64_t{0}}},
@@ -486,7 +502,7 @@ inline Settings quick(std::string_view model) {
     return {whole("dim", 5), whole("epochs", 2), whole("negatives", 4), whole("holdout", 10),
             text("types", "id=ignore,notes=text,tags=set,opened=date")};
   }
-  if (model == "plsa") {
+  if (model == "plsa" || model == "lda") {
     return {whole("topics", 9), whole("epochs", 14), whole("min-df", 2), number("holdout", 0.1)};
   }
   if (model == "bmf") {

@@ -126,6 +126,11 @@ CASES = {
                      "--covariance", "diagonal", "--holdout", 0.1],
     "gmm kmeans": ["gmm", "numbers.csv", "--components", 4, "--method", "kmeans", "--tolerance", 0],
     "nmf zero": ["nmf", "chosen.csv", "--dim", 4, "--epochs", 6],
+    "lda": ["lda", "text.txt", "--topics", 4, "--epochs", 20, "--min-df", 1, "--burn-in", 2],
+    "lda gibbs": ["lda", "text.txt", "--topics", 4, "--epochs", 12, "--min-df", 1, "--method",
+                  "gibbs", "--holdout", 0.2],
+    "lda online": ["lda", "text.txt", "--topics", 4, "--epochs", 6, "--min-df", 1, "--method",
+                   "online", "--batch", 40],
 }
 # Where the program is hit: the call, and what happens there.
 BLOWS = [("rename", "killafter"), ("rename", "killafter"), ("rename", "kill"), ("write", "kill"),
