@@ -201,8 +201,8 @@ class PlacedRows {
       } else {
         data_.train().read(r, 1, row.data());
       }
-      out.push_back(
-          {along(plane.across, row), along(plane.upwards, row), rows_[r].cluster + size_t{1}});
+      out.push_back({along(plane.across, row) - plane.across_zero,
+                     along(plane.upwards, row) - plane.upwards_zero, rows_[r].cluster + size_t{1}});
     }
     return out;
   }
