@@ -144,6 +144,14 @@ class Mixtures(kith.TestCase):
             if cols == 2:
                 self.assertIn("a<b", titles)
                 self.assertIn("upwards", titles)
+            # Rows stand around the ellipses of their clusters: most of them within the outer ones.
+            corners = [[float(c.split(",")[0]) for c in line.get("points").split()]
+                       for line in root.findall(SVG + "polyline")]
+            dots = [float(d.get("cx")) for d in root.findall(SVG + "circle")][:300]
+            low, high = min(map(min, corners)), max(map(max, corners))
+            self.assertGreater(sum(low <= x <= high for x in dots), 270)
+            self.assertLess(min(dots), low + 0.3 * (high - low))
+            self.assertGreater(max(dots), high - 0.3 * (high - low))
             for element in root.iter():
                 for key in ("cx", "cy", "points"):
                     for number in element.get(key, "0").replace(",", " ").split():

@@ -36,10 +36,11 @@ std::vector<ClusterColumn> columns_of(const HasClusters& model, size_t k, size_t
 
 // --- The plane of the picture ---
 
-// Two directions, as weights of the columns without their means.
+// Two directions, as weights of the columns, and what stands at 0 of them.
 struct Plane {
   std::vector<double> across, upwards;
   std::string across_name, upwards_name;
+  double across_zero = 0, upwards_zero = 0;
 };
 
 // The columns with the largest weights, in deviations: "petal length, -sepal width".
@@ -53,6 +54,12 @@ std::string direction_name(const Names& columns, std::span<const double> weights
     if (std::abs(w) < 0.2) break;
     out += fmt::format("{}{}{}", out.empty() ? "" : ", ", w < 0 ? "−" : "", columns[order[i]]);
   }
+  return out;
+}
+
+double along(std::span<const double> weights, std::span<const double> x) {
+  double out = 0;
+  for (size_t c = 0; c < weights.size(); ++c) out += weights[c] * x[c];
   return out;
 }
 
@@ -91,12 +98,8 @@ Plane plane_of(const HasClusters& model) {
   };
   out.across_name = direction_name(model.cluster_columns(), row(0));
   out.upwards_name = direction_name(model.cluster_columns(), row(1));
-  return out;
-}
-
-double along(std::span<const double> weights, std::span<const double> x) {
-  double out = 0;
-  for (size_t c = 0; c < weights.size(); ++c) out += weights[c] * x[c];
+  out.across_zero = along(out.across, all.mean);
+  out.upwards_zero = along(out.upwards, all.mean);
   return out;
 }
 
@@ -108,7 +111,8 @@ ClustersPicture picture_of(const HasClusters& model, const Plane& plane) {
       return model.cluster_product(k, a, b);
     };
     out.ellipses.push_back(
-        {along(plane.across, mean), along(plane.upwards, mean), product(plane.across, plane.across),
+        {along(plane.across, mean) - plane.across_zero,
+         along(plane.upwards, mean) - plane.upwards_zero, product(plane.across, plane.across),
          product(plane.across, plane.upwards), product(plane.upwards, plane.upwards)});
   }
   return out;
@@ -197,8 +201,8 @@ class PlacedRows {
       } else {
         data_.train().read(r, 1, row.data());
       }
-      out.push_back(
-          {along(plane.across, row), along(plane.upwards, row), rows_[r].cluster + size_t{1}});
+      out.push_back({along(plane.across, row) - plane.across_zero,
+                     along(plane.upwards, row) - plane.upwards_zero, rows_[r].cluster + size_t{1}});
     }
     return out;
   }
