@@ -122,10 +122,10 @@ TEST(Lda, ARunThatIsStoppedGoesOnToTheSameBits) {
 // Wherever a cancel meets it.
 TEST(Lda, ARunThatIsCancelledAtAnyTimeGoesOnToTheSameBits) {
   Generated truth = five_topics();
-  truth.documents = 3000;
+  truth.documents = 2000;
   const Bags data = bags_of(truth.draw(), 100);
   for (const Method method : kMethods) {
-    const Config config{.topics = 30, .method = method, .epochs = 20, .burn_in = 3};
+    const Config config{.topics = 30, .method = method, .epochs = 16, .burn_in = 3, .average = 16};
     const Lda whole = trained(config, data, 2);
     Lda m;
     m.config() = config;
@@ -133,7 +133,7 @@ TEST(Lda, ARunThatIsCancelledAtAnyTimeGoesOnToTheSameBits) {
     for (bool done = false; !done;) {
       Job job(2);
       std::thread canceller([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(15 + 3 * stops));
+        std::this_thread::sleep_for(std::chrono::milliseconds(5 + 3 * stops));
         job.cancel();
       });
       done = m.train(data, job);

@@ -333,6 +333,37 @@ TEST(LdaWarp, ProposesFromTheCountsOfALongWord) {
   }
 }
 
+// What is proposed to the tokens of a long word is decided by its counts when the pass began, from
+// its first part to its last: with as many tokens of topic 1 in another word as in this one, and
+// none of topic 0, half of the proposals to leave topic 0 for 1 are accepted.
+TEST(LdaWarp, DecidesAboutALongWordByItsCountsWhenThePassBegan) {
+  constexpr uint64_t kTokens = Assignments::kLong + 20000, kOfOne = kTokens / 4;
+  Sparse counts;
+  counts.columns = 2;
+  counts.column = {0, 1};
+  counts.value = {static_cast<float>(kTokens), static_cast<float>(kOfOne)};
+  counts.offsets = {0, 2};
+  const Layout layout = layout_of(counts);
+  const Context context(1);
+  std::vector<uint32_t> packed;
+  Assignments state(layout, packed, 2, 2, context);
+  state.draw(1);
+  for (uint64_t i = 0; i < layout.tokens(); ++i) {
+    state.record(i)[0] = i < kOfOne || i >= kTokens ? 1 : 0;
+    state.record(i)[1] = 1;
+  }
+  PassCounts pass;
+  Warp warp(state, pass, 7);
+  warp.begin_pass(true);
+  warp.set_priors({{0.5, 0.5}, 0.01}, true);
+  for (const Shard& s : state.word_shards()) warp.visit_words(s, 0, 0, nullptr);
+  for (const uint64_t first : {kOfOne, kTokens - 15000}) {
+    double taken = 0;
+    for (uint64_t i = first; i < first + 15000; ++i) taken += state.topic(i);
+    EXPECT_NEAR(taken / 15000, 0.5, 0.02) << first;  // five standard deviations
+  }
+}
+
 // The parts that the passes return add up to the likelihood of the state between them.
 TEST(LdaWarp, TellsTheLikelihoodOfTheStateBetweenThePasses) {
   Generated truth{.alpha = {0.3, 0.7, 0.2}, .words = 40, .documents = 30, .length = 60};
