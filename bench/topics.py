@@ -6,7 +6,9 @@ Associated Press (every tenth document is a test) and 20 Newsgroups (by date), a
 case has what is expected of it; the program fails if that is not met.
 """
 import argparse
+import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -30,8 +32,10 @@ CASES = [
 # Others, on the same words, scored by the same estimator: passes over the documents.
 PEERS = [("AP", "gensim", 50, 20), ("AP", "sklearn", 50, 20), ("20news", "gensim", 50, 20)]
 TIMES = 10
-# Millions of tokens a second and core that sampling must reach, by topics.
+# Millions of tokens a second and core that sampling must reach, by topics, on so many copies of 20
+# Newsgroups, in the sweeps between the second report and the first one after so many.
 SPEED = {50: 5, 1000: 3}
+COPIES, SWEEPS = 18, 12
 INFERENCE = 20000  # documents a second and core
 # Words alone; the same for everybody who counts the same words, so they check the reading.
 UNIGRAM = {"AP": 4519.8, "20news": 1849.4}
@@ -92,29 +96,50 @@ def compare(args, data, kith):
 
 
 def seconds(kith, out, command):
-    return timed([kith, *command, "--threads", "1", "--quiet"], out / "kith.log")[0]["cpu"]
+    return timed([kith, *command, "--quiet"], out / "kith.log")[0]["cpu"]
+
+
+def cpu_of(process):
+    """Seconds that a running process and its threads have taken."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def sweep_seconds(command):
+    """CPU seconds of a sweep, between two reports of a run; then it is stopped."""
+    process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
+    seen = []  # sweeps and seconds
+    for line in process.stderr:
+        found = re.match(r"  epoch +(\d+)/", line)
+        if found:
+            seen.append((int(found[1]), cpu_of(process)))
+        if len(seen) > 1 and seen[-1][0] >= SWEEPS:
+            break
+    process.kill()
+    process.wait()
+    (first, before), (last, after) = seen[0], seen[-1]
+    return (after - before) / (last - first)
 
 
 def measure_speed(args, data):
-    """Of sampling: by the difference of two runs, so that reading and the end do not count."""
+    """Of sampling, by the time between two reports, so that reading and the end do not count."""
     kith, met = args.build / "kith", True
     train, test, vocabulary = data["20news"]
-    tokens = args.copies * sum(int(pair.split(":")[1]) for line in train.read_text().splitlines()
-                               for pair in line.split()[1:])
+    tokens = COPIES * sum(int(pair.split(":")[1]) for line in train.read_text().splitlines()
+                          for pair in line.split()[1:])
     large = args.out / "large.ldac"
-    large.write_text(train.read_text() * args.copies)
-    print(f"\n20 Newsgroups {args.copies} times, {tokens / 1e6:.1f} M tokens, one thread:\n\n"
+    large.write_text(train.read_text() * COPIES)
+    print(f"\nSampling, {tokens / 1e6:.1f} M tokens, one thread:\n\n"
           "| topics | M tokens/s and core |\n|---|---|")
     for topics, least in SPEED.items():
-        command = ["train", "lda", large, "-o", args.out / "large.kith", "--topics", str(topics),
-                   "--average", "1", "--max-vocab", "20000"]
-        few, more = (seconds(kith, args.out, [*command, "--epochs", str(n)]) for n in (1, 11))
-        speed = 10 * tokens / (more - few) / 1e6
+        speed = tokens / 1e6 / sweep_seconds([
+            kith, "train", "lda", large, "-o", args.out / "large.kith", "--topics", topics,
+            "--epochs", 100, "--threads", 1])
         met = met and speed >= least
         print(f"| {topics} | {speed:.1f} |", flush=True)
     model = args.out / "topics.kith"
     seconds(kith, args.out, ["train", "lda", train, "-o", model, "--vocab", vocabulary,
-                             "--topics", "50", "--epochs", "100"])
+                             "--topics", "50", "--epochs", "100", "--threads", "1"])
     documents = test.read_text()
     many = args.out / "many.ldac"
     took = []
@@ -152,7 +177,6 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, required=True, help="see bench/README.md")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/bench"))
     parser.add_argument("--only", choices=["quality", "speed"])
-    parser.add_argument("--copies", type=int, default=18, help="of 20 Newsgroups, for speed")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     data, met = collections(args.data / "topics", args.out), True
