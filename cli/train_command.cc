@@ -40,6 +40,7 @@ void say_summary(const Trained& t) {
     next.push_back(fmt::format("predict {} FILE, with {}s that it has not seen", output, t.unit));
     next.push_back(fmt::format("eval {} FILE, likewise", output));
   }
+  if (t.topics) next.push_back("topics " + output);
   if (t.divides) next.push_back(fmt::format("clusters {} FILE", output));
   if (!t.example.empty()) {
     next.push_back(

@@ -51,6 +51,7 @@ class Topics(kith.TestCase):
     def test_words_of_topics(self):
         told = self.trained()
         self.assertIn("drop     1 distinct word, 4.8 % of the text: --stop-words english", told.err)
+        self.assertIn(f" topics {self.model}\n", told.err)  # what to do next
         for order in ("probability", "lift", "frex"):
             topics = self.shown("--by", order, "--top", 6)
             found = sorted(sorted(w["word"] for w in t["words"]) for t in topics)

@@ -122,6 +122,7 @@ struct Trained {
   bool rates = false;    // it rates items for users: the example is a user
   bool target = false;   // it learned to fill a column, or to label texts
   bool divides = false;  // it divides rows into clusters
+  bool topics = false;   // it has topics
   uint64_t size = 0;     // units per epoch
   uint64_t vectors = 0;
   double epochs = 0;                               // done by this run

@@ -265,6 +265,7 @@ Trained train(Plan planned, Context& context, Observer* observer) {
   out.example = data->example();
   out.rates = dynamic_cast<const Ranks*>(plan.model.get()) != nullptr;
   out.divides = dynamic_cast<const HasClusters*>(plan.model.get()) != nullptr;
+  out.topics = dynamic_cast<const Topics*>(plan.model.get()) != nullptr;
   out.size = data->size();
   out.vectors = data->vectors();
   if (plan.finished) return finished_before(plan, metadata, std::move(out), observer);

@@ -36,7 +36,9 @@ TEST(Covariance, TheInverseFactorMakesItTheIdentity) {
         }
       }
       EXPECT_NEAR(sum, i == j ? 1 : 0, 1e-12);
-      if (j > i) EXPECT_EQ(f->lower[i * 3 + j], 0);
+      if (j > i) {
+        EXPECT_EQ(f->lower[i * 3 + j], 0);
+      }
     }
   }
   EXPECT_FALSE(inverse_factor(turned(4, 0, 1), 3));

@@ -14,6 +14,8 @@ namespace {
 
 // Numbers of components that may be worse than the best one before no more are tried.
 constexpr uint64_t kPatience = 3;
+// What a run takes until it stands still, as long as none has told: for the time that is left.
+constexpr uint64_t kUsualSweeps = 30;
 
 }  // namespace
 
@@ -135,8 +137,13 @@ std::optional<double> GmmTrainer::held_out_loss() {
 }
 
 std::pair<uint64_t, uint64_t> GmmTrainer::progress(const RunState& state) const {
-  const uint64_t all = candidates_.size() * static_cast<uint64_t>(m_.config_.epochs);
-  return {state.block * rows_, all * rows_};
+  const uint64_t left = s_.worse >= kPatience ? 0 : candidates_.size() - s_.candidate;
+  const uint64_t before = state.block - s_.sweeps;  // for the candidates that are done with
+  const uint64_t most = static_cast<uint64_t>(m_.config_.epochs);
+  const uint64_t usual =
+      std::min(most, s_.candidate > 0 ? before / s_.candidate + 1 : kUsualSweeps);
+  const uint64_t now = left > 0 ? std::max(usual, s_.sweeps + 1) + (left - 1) * usual : 0;
+  return {state.block * rows_, std::max(state.block, before + now) * rows_};
 }
 
 }  // namespace kith::gmm
