@@ -113,7 +113,7 @@ TEST(Gmm, TheLikelihoodNeverFallsWhereVariancesAreRaised) {
       raised += m.raised;
     }
     EXPECT_TRUE(std::isfinite(before));
-    if (covariance != Covariance::kTied) EXPECT_GT(raised, 0u) << static_cast<int>(covariance);
+    EXPECT_TRUE(raised > 0 || covariance == Covariance::kTied) << static_cast<int>(covariance);
   }
 }
 
@@ -348,8 +348,8 @@ TEST(Gmm, BicFindsHowManyGroupsThereAre) {
   for (const Covariance covariance : {Covariance::kFull, Covariance::kDiagonal}) {
     const Gmm model = trained(data, {.covariance = covariance});
     // The first group is correlated, which one diagonal component cannot say.
-    if (covariance == Covariance::kFull) EXPECT_EQ(model.components(), 3u);
-    EXPECT_GE(model.components(), 3u);
+    EXPECT_TRUE(model.components() == 3 ||
+                (covariance == Covariance::kDiagonal && model.components() > 3));
     const auto best = std::ranges::min_element(model.bics()) - model.bics().begin();
     EXPECT_EQ(static_cast<size_t>(best) + 1, model.components());
   }
