@@ -322,15 +322,18 @@ class Flags(kith.TestCase):
         data = {"text": text, "counts": text, "documents": text,
                 "labelled": self.write("l.txt", kith.labelled_topics(60)),
                 "table": self.write("t.csv", films.as_csv(films.films(60))),
-                "ratings": self.write("r.csv", stars.as_text(stars.ratings(2)))}
+                "ratings": self.write("r.csv", stars.as_text(stars.ratings(2))), "bags": text,
+                "matrix": self.write("m.csv", "".join(f"{k % 7},{k % 5},{k % 3 + k % 7}\n"
+                                                      for k in range(60)))}
         # Of the run and not of the model.
         run = {"output", "resume", "checkpoint-every", "max-memory", "scratch", "config", "threads",
-               "quiet", "json", "help"}
+               "quiet", "json", "help", "plot"}
         for about in self.ok("models", "--json").json:
             if about["input"] == "none":
                 continue
             name, model = about["name"], self.path("m.kith")
-            small = {"dim": 3, "epochs": 2}
+            size = {s["name"] for s in about["settings"]} & {"dim", "topics", "components"}
+            small = {size.pop(): 3, "epochs": 2}
             train = ["train", name, data[about["input"]], "-o", model, "--quiet", "--threads", 1,
                      *(word for pair in small.items() for word in (f"--{pair[0]}", pair[1]))]
             self.ok(*train)

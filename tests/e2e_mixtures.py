@@ -193,7 +193,7 @@ class Mixtures(kith.TestCase):
         x, _ = groups(1000)
         result = self.ok("train", "gmm", self.table(x), "-o", self.path("g.kith"), "--id", "id",
                          "--components", 3, "--holdout", 0.2)
-        self.assertRegex(result.err, r"epoch +1/1000  loss \d\.\d+  held-out \d\.\d+")
+        self.assertRegex(result.err, r"epoch +1/\d+  loss \d\.\d+  held-out \d\.\d+")
 
     def test_collapse_and_constant_columns_are_said(self):
         x = np.repeat([[1.0, 2.0, 7.0], [5.0, -3.0, 7.0]], 50, axis=0)

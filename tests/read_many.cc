@@ -26,10 +26,12 @@
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "data/bags/bags.h"
 #include "data/counts/counts.h"
 #include "data/counts/pair_counter.h"
 #include "data/documents/document_reader.h"
 #include "data/labelled/labelled_reader.h"
+#include "data/matrix/matrix.h"
 #include "data/ratings/ratings.h"
 #include "data/table/table.h"
 #include "data/text/corpus.h"
@@ -91,6 +93,32 @@ kith::Ratings make_ratings() {
   return kith::Ratings::of(std::move(users), std::move(items), ratings, held_out);
 }
 
+kith::MatrixData make_matrix() {
+  kith::Matrix rows(40, 5);
+  for (size_t r = 0; r < rows.rows(); ++r) {
+    for (size_t c = 0; c < rows.cols(); ++c) {
+      rows.row(r)[c] = static_cast<float>((r * (c + 3)) % 11 + 5 * (r % 4));
+    }
+  }
+  return kith::MatrixData::of(std::move(rows));
+}
+
+kith::Bags make_bags() {
+  kith::Names words, names;
+  kith::Sparse counts;
+  counts.columns = 12;
+  for (uint32_t w = 0; w < counts.columns; ++w) words.add("w" + std::to_string(w));
+  for (uint32_t d = 0; d < 20; ++d) {
+    names.add("d" + std::to_string(d));
+    for (uint32_t w = d % 3; w < counts.columns; w += 3) {
+      counts.column.push_back(w);
+      counts.value.push_back(static_cast<float>(1 + (d + w) % 3));
+    }
+    counts.offsets.push_back(counts.column.size());
+  }
+  return {std::move(words), std::move(names), std::move(counts)};
+}
+
 kith::Labelled make_labelled(const std::string& folder) {
   const std::string path = folder + "/labelled.words";
   std::ofstream out(path);
@@ -116,16 +144,20 @@ void make_models(const std::string& folder) {
   auto labelled = make_labelled(folder);
   kith::TextRows lines({text}, "", "", "id", {});
   auto documents = kith::DocumentReader(options, {}).read(lines);
-  const std::vector<kith::Dataset*> all{&corpus, &table, &ratings, &counts, &labelled, &documents};
+  auto matrix = make_matrix();
+  auto bags = make_bags();
+  const std::vector<kith::Dataset*> all{&corpus,   &table,     &ratings, &counts,
+                                        &labelled, &documents, &matrix,  &bags};
   for (const auto& info : kith::models()) {
     if (!info.data) continue;
     const std::string name(info.name);
     for (const bool checkpoint : {true, false}) {
       const auto model = info.make();
-      const std::vector<kith::Setting> settings{{"dim", int64_t{4}, "read_many"},
-                                                {"epochs", int64_t{3}, "read_many"}};
-      const kith::Section sections[] = {model->settings()};
-      apply_settings(settings, sections);
+      const kith::Section section = model->settings();
+      for (const char* size : {"dim", "topics", "components"}) {
+        if (section.find(size)) section.set(size, kith::Value(int64_t{4}));
+      }
+      section.set("epochs", kith::Value(int64_t{3}));
       kith::Job job;
       job.deterministic = checkpoint;
       if (checkpoint) {
@@ -183,9 +215,12 @@ uint64_t digest(const kith::Names& names, const kith::Vectors& vectors) {
 
 uint64_t digest(const kith::ModelBase& model) {
   uint64_t h = 0;
-  for (const auto& g : dynamic_cast<const kith::HasVectors&>(model).vectors(kith::Side::kInput)) {
-    h = h * 31 + digest(*g.names, *g.vectors);
+  if (const auto* const with = dynamic_cast<const kith::HasVectors*>(&model)) {
+    for (const auto& g : with->vectors(kith::Side::kInput)) {
+      h = h * 31 + digest(*g.names, *g.vectors);
+    }
   }
+  for (const auto& f : model.info()) h = h * 31 + XXH3_64bits(f.value.data(), f.value.size());
   return h;
 }
 

@@ -33,7 +33,8 @@ TEST(Models, EveryOneIsDescribed) {
     EXPECT_EQ(same.settings.fields.size(), model.settings.fields.size());
     if (model.name == "vectors") continue;  // which cannot be trained
     EXPECT_NE(std::ranges::find(kinds, model.data), kinds.end()) << model.name;
-    EXPECT_TRUE(model.settings.find("dim") || model.settings.find("topics")) << model.name;
+    const auto has = [&](const char* name) { return model.settings.find(name) != nullptr; };
+    EXPECT_TRUE(has("dim") || has("topics") || has("components")) << model.name;
     EXPECT_NE(model.settings.find("epochs"), nullptr) << model.name;
     for (const FieldInfo& f : model.settings.fields) {
       EXPECT_FALSE(f.help.empty()) << model.name << " " << f.name;

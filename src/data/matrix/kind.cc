@@ -331,6 +331,7 @@ const DataKind& kind() {
       .unit = "row",
       .to_save_memory = "lower --dim",
       .takes_models = true,
+      .takes = "bags",
       .look_at = look_at,
       .reader = []() -> std::unique_ptr<DataReader> { return std::make_unique<ReadMatrix>(); },
   };
