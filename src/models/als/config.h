@@ -62,7 +62,7 @@ struct Config {
       field("days", &Config::days,
             "where times are known: learn what the ratings that a user gave on one day have in "
             "common")
-          .automatic("on if that lowers the held-out error of biases"),
+          .automatic("on unless that raises the held-out error of biases"),
       field("unobserved", &Config::unobserved,
             "interactions: weight of a pair that was not seen; one that was seen weighs 1")
           .between(0, 1e6)

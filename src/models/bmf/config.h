@@ -41,7 +41,7 @@ struct Config {
       field("days", &Config::days,
             "where times are known: learn what the ratings that a user gave on one day have in "
             "common")
-          .automatic("on if that lowers the held-out error of biases"),
+          .automatic("on unless that raises the held-out error of biases"),
       field("refit", &Config::refit,
             "after a third of the sweeps, learn from the held-out ratings as well"),
   };

@@ -69,8 +69,9 @@ struct Config {
       field("days", &Config::days,
             "where times are known: learn what the ratings that a user gave on one day have in "
             "common")
-          .automatic("on if that lowers the held-out error of biases; off for logistic, hinge, kl "
-                     "and bpr"),
+          .automatic(
+              "on unless that raises the held-out error of biases; off for logistic, hinge, kl "
+              "and bpr"),
       field("adapt", &Config::adapt,
             "each user and item has its own step, smaller the more it has moved (AdaGrad)"),
       field("early-stop", &Config::early_stop,

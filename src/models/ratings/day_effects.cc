@@ -205,19 +205,26 @@ void DayEffects::visit(Parts& parts, size_t users) {
 bool days_help(const Ratings& ratings, const DayEffects& effects) {
   const Sparse& held_out = ratings.held_out();
   if (held_out.size() == 0 || effects.empty()) return !effects.empty();
-  const auto error = [](const Ratings& r) {
+  const auto squares = [](const Ratings& r) {
     const Biases biases = fit_biases(r.train());
-    double sum = 0;
+    std::vector<double> out;
     for (uint32_t u = 0; u < r.held_out().rows(); ++u) {
       const Sparse::Row row = r.held_out().row(u);
       for (size_t i = 0; i < row.size(); ++i) {
         const double told = biases.mean + biases.user[u] + biases.item[row.columns[i]];
-        sum += (row.values[i] - told) * (row.values[i] - told);
+        out.push_back((row.values[i] - told) * (row.values[i] - told));
       }
     }
-    return sum;
+    return out;
   };
-  return error(effects.taken_from(ratings)) < error(ratings);
+  const std::vector<double> with = squares(effects.taken_from(ratings)), without = squares(ratings);
+  const auto n = static_cast<double>(with.size());
+  double mean = 0, variance = 0;
+  for (size_t k = 0; k < with.size(); ++k) mean += (with[k] - without[k]) / n;
+  for (size_t k = 0; k < with.size(); ++k) {
+    variance += std::pow(with[k] - without[k] - mean, 2) / (n * n);
+  }
+  return mean <= std::sqrt(variance);
 }
 
 }  // namespace kith

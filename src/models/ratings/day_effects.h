@@ -38,7 +38,10 @@ class DayEffects {
   double first_ = 0;
 };
 
-// Whether biases with days are nearer to what is held out than biases alone; true if nothing is.
+// Whether what is held out does not say no: that biases with days are further from it than biases
+// alone, by more than one standard error of the difference. Effects are drawn to 0 by their own
+// variance, so where days say little they do little harm, and the few ratings that are held out may
+// miss a small gain.
 bool days_help(const Ratings& ratings, const DayEffects& effects);
 
 }  // namespace kith
