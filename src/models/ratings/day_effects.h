@@ -27,7 +27,7 @@ class DayEffects {
   uint64_t size() const { return effects_.size(); }  // days of users
   // d of a user's day; 0 if it is not known.
   float of(uint32_t user, float day) const;
-  // Ratings without it, and how much of `ratings` (users x items) it explains.
+  // The same ratings (users x items) without it.
   Sparse taken_from(Sparse ratings, const Sparse& days) const;
   Ratings taken_from(const Ratings& ratings) const;
   void grow(size_t users);  // more of them, without days
